@@ -1,0 +1,39 @@
+# Builds and installs the extension with PGXS:
+#   make && make install            for the PostgreSQL whose pg_config is first in PATH
+#   make PG_CONFIG=/path/to/pg_config && make install PG_CONFIG=/path/to/pg_config
+# scripts/test runs all tests; make installcheck runs those of a server that is up.
+
+EXTENSION   = snowflake
+MODULE_big  = snowflake
+EXTVERSION  = $(shell sed -n '/"version"/ { s/.*: *"\(.*\)".*/\1/p; q; }' META.json)
+
+OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
+SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
+SCRIPT_PARTS = $(addprefix src/sql/,generate.sql decode.sql convert.sql)
+DATA_built  = $(SCRIPT)
+
+REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+EXTRA_CLEAN = $(EXTENSION).control $(wildcard $(EXTENSION)--*.sql)
+
+# No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
+# needed where the server's errors are longjmps.
+CXX_DIALECT = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics
+PG_CXXFLAGS = $(CXX_DIALECT) -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
+
+PG_CONFIG  ?= pg_config
+PGXS       := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# What PGXS gives clang to make LLVM bitcode does not include PG_CXXFLAGS.
+override BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
+
+# Headers are few and small: every object depends on all of them.
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.hpp) META.json Makefile
+
+$(SCRIPT): $(SCRIPT_PARTS) META.json
+	cat $(SCRIPT_PARTS) > $@
+
+all: $(EXTENSION).control
+$(EXTENSION).control: src/snowflake.control.in META.json
+	sed 's/@VERSION@/$(EXTVERSION)/' $< > $@

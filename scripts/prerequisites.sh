@@ -1,0 +1,79 @@
+# Sourced by the other scripts: who does what, and installing what is missing.
+#
+# Nothing is changed but what apt-get installs. Installing the server's package here does not create
+# or start a database cluster.
+
+say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# What changes the system runs as root.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# What builds runs as the owner of the checkout, so that "sudo scripts/test" leaves no file there
+# that the owner cannot write.
+as_builder() {
+    local owner
+    owner=$(stat -c %U "$checkout")
+    if [ "$(id -u)" = 0 ] && [ "$owner" != root ] && [ "$owner" != UNKNOWN ]; then
+        runuser -u "$owner" -- "$@"
+    else
+        "$@"
+    fi
+}
+
+# The PostgreSQL server refuses to run as root.
+as_server_user() {
+    if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+}
+
+# Installs those of the Debian packages that are missing.
+install_packages() {
+    local package missing=()
+    for package; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null || die "please install: ${missing[*]}"
+
+    say "Installing ${missing[*]}"
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+        die "installing packages needs root: run this script as root or install sudo"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Sets PG_CONFIG, unless it is set, to the newest PostgreSQL that has a server and its headers;
+# installs the one of this Debian release where there is none.
+find_postgresql() {
+    local candidate major drop_in=/etc/postgresql-common/createcluster.d/no-main-cluster.conf
+    if [ -z "${PG_CONFIG:-}" ]; then
+        for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -V); do
+            [ -x "${candidate%/*}/postgres" ] && [ -f "$("$candidate" --pgxs)" ] &&
+                PG_CONFIG=$candidate
+        done
+    fi
+    if [ -z "${PG_CONFIG:-}" ]; then
+        command -v apt-cache >/dev/null || die "set PG_CONFIG to the pg_config of a PostgreSQL"
+        update_package_lists
+        major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+        # The package would create a cluster and start it. None is wanted.
+        as_root mkdir -p "${drop_in%/*}"
+        echo "create_main_cluster = false" | as_root tee "$drop_in" >/dev/null
+        install_packages "postgresql-$major" "postgresql-server-dev-$major"
+        as_root rm -f "$drop_in"
+        PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
+    fi
+    export PG_CONFIG
+}
+
+update_package_lists() {
+    [ -z "${package_lists_updated:-}" ] || return 0
+    say "Updating the lists of packages"
+    as_root apt-get update -qq
+    package_lists_updated=yes
+}

@@ -1,0 +1,114 @@
+// The server, as far as this extension uses it: the only file that includes PostgreSQL's headers,
+// and the only one that knows its versions.
+//
+// The server's errors are longjmps: no object with a destructor may be alive across a call into it.
+#pragma once
+
+// Standard headers that rooms above want come first: the server's macros would change them.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wregister" // the server's headers are C
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+extern "C" {
+// postgres.h must be first; the others follow in the order of their names.
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_sequence.h"
+#include "commands/sequence.h"
+#if __has_include("commands/sequence_xlog.h")
+#include "commands/sequence_xlog.h"
+#endif
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+}
+
+#pragma GCC diagnostic pop
+
+namespace snowflake::server {
+
+// A stretch in which an error is a PANIC, because shared memory and WAL must agree at its end. The
+// server's macros count in a volatile variable, in a way that C++20 deprecates.
+inline void start_critical_section() {
+    CritSectionCount = CritSectionCount + 1;
+}
+inline void end_critical_section() {
+    Assert(CritSectionCount > 0);
+    CritSectionCount = CritSectionCount - 1;
+}
+
+// What identifies a relation's files: their names changed in PostgreSQL 16.
+#if PG_VERSION_NUM >= 160000
+using Locator = RelFileLocator;
+inline Locator locator_of(Relation relation) {
+    return relation->rd_locator;
+}
+inline void set_locator(xl_seq_rec &record, const Locator &locator) {
+    record.locator = locator;
+}
+inline SubTransactionId first_locator_subid(Relation relation) {
+    return relation->rd_firstRelfilelocatorSubid;
+}
+#else
+using Locator = RelFileNode;
+inline Locator locator_of(Relation relation) {
+    return relation->rd_node;
+}
+inline void set_locator(xl_seq_rec &record, const Locator &locator) {
+    record.node = locator;
+}
+inline SubTransactionId first_locator_subid(Relation relation) {
+    return relation->rd_firstRelfilenodeSubid;
+}
+#endif
+
+// The number that tells the top-level transactions of this backend apart.
+inline LocalTransactionId current_transaction() {
+#if PG_VERSION_NUM >= 170000
+    return MyProc->vxid.lxid;
+#else
+    return MyProc->lxid;
+#endif
+}
+
+// Microseconds from the Unix epoch to the server's own, 2000-01-01 00:00:00 UTC.
+inline constexpr std::int64_t unix_to_server_us =
+    std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
+
+} // namespace snowflake::server
+
+// The block by which the server knows that a module was built for it; since PostgreSQL 18 it can
+// tell the module's name and version.
+#ifdef PG_MODULE_MAGIC_EXT
+#define SNOWFLAKE_MODULE_MAGIC                                                                     \
+    PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION)
+#else
+#define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC
+#endif

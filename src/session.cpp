@@ -1,0 +1,264 @@
+#include "session.hpp"
+
+namespace snowflake::session {
+
+namespace {
+
+HTAB *sequences = nullptr;       // all that are remembered, by OID
+Sequence *most_recent = nullptr; // found by the last find()
+Sequence *last_called = nullptr; // the one lastval is about
+std::uint64_t invalidations = 0; // counts the messages that made the session forget something
+
+ProcessUtility_hook_type next_process_utility = nullptr;
+
+// Forgetting
+
+void forget_definition(Sequence &sequence) {
+    sequence.known = false;
+}
+void forget_rights(Sequence &sequence) {
+    sequence.permitted = InvalidOid;
+}
+
+template <typename Action>
+void for_each_sequence(Action action) {
+    if (sequences == nullptr)
+        return;
+    HASH_SEQ_STATUS scan;
+    hash_seq_init(&scan, sequences);
+    while (void *entry = hash_seq_search(&scan))
+        action(*static_cast<Sequence *>(entry));
+}
+
+void relation_changed(Datum, Oid relid) {
+    ++invalidations;
+    if (!OidIsValid(relid)) {
+        for_each_sequence(forget_definition);
+    } else if (sequences != nullptr) {
+        if (void *entry = hash_search(sequences, &relid, HASH_FIND, nullptr))
+            forget_definition(*static_cast<Sequence *>(entry));
+    }
+}
+
+void sequence_options_changed(Datum, int, std::uint32_t) {
+    ++invalidations;
+    for_each_sequence(forget_definition);
+}
+
+void roles_changed(Datum, int, std::uint32_t) {
+    ++invalidations;
+    for_each_sequence(forget_rights);
+}
+
+void forget_everything() {
+    if (sequences != nullptr)
+        hash_destroy(sequences);
+    sequences = nullptr;
+    most_recent = nullptr;
+    last_called = nullptr;
+}
+
+bool discards_sequences(const Node *statement) {
+    if (statement == nullptr || !IsA(statement, DiscardStmt))
+        return false;
+    const DiscardMode target = reinterpret_cast<const DiscardStmt *>(statement)->target;
+    return target == DISCARD_ALL || target == DISCARD_SEQUENCES;
+}
+
+// The server has no callback for DISCARD, and a pooled connection must not show one client's IDs
+// to the next.
+void process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
+                     ProcessUtilityContext context, ParamListInfo params,
+                     QueryEnvironment *environment, DestReceiver *receiver,
+                     QueryCompletion *completion) {
+    const bool discard = discards_sequences(statement->utilityStmt);
+    const auto next =
+        next_process_utility != nullptr ? next_process_utility : standard_ProcessUtility;
+    next(statement, query, read_only_tree, context, params, environment, receiver, completion);
+    if (discard)
+        forget_everything();
+}
+
+// Remembering
+
+Sequence *find(Oid relid) {
+    if (most_recent != nullptr && most_recent->relid == relid)
+        return most_recent;
+    if (sequences == nullptr)
+        return nullptr;
+    if (void *entry = hash_search(sequences, &relid, HASH_FIND, nullptr))
+        most_recent = static_cast<Sequence *>(entry);
+    else
+        return nullptr;
+    return most_recent;
+}
+
+Sequence &remember(Oid relid) {
+    if (sequences == nullptr) {
+        HASHCTL control{};
+        control.keysize = sizeof(Oid);
+        control.entrysize = sizeof(Sequence);
+        control.hcxt = TopMemoryContext;
+        sequences =
+            hash_create("snowflake sequences", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    }
+    auto *sequence = static_cast<Sequence *>(hash_search(sequences, &relid, HASH_ENTER, nullptr));
+    *sequence = {.relid = relid,
+                 .last = no_id,
+                 .lease = {.left = 0,
+                           .next = no_id,
+                           .step = 0,
+                           .tick = 0,
+                           .layout = default_layout,
+                           .node = 0,
+                           .lsn = InvalidXLogRecPtr},
+                 .buffer = InvalidBuffer,
+                 .definition = {},
+                 .known = false,
+                 .known_in = InvalidLocalTransactionId,
+                 .permitted = InvalidOid,
+                 .locked_in = InvalidLocalTransactionId};
+    most_recent = sequence;
+    return *sequence;
+}
+
+// Looking up
+
+// Locks the sequence until the top-level transaction ends, even if a subtransaction asks: that
+// nextval was called is not rolled back with it.
+// sequence is what is remembered of it, if anything is.
+void lock(Oid relid, Sequence *sequence) {
+    const LocalTransactionId transaction = server::current_transaction();
+    if (sequence != nullptr && sequence->locked_in == transaction)
+        return;
+    ResourceOwner current = CurrentResourceOwner;
+    CurrentResourceOwner = TopTransactionResourceOwner;
+    LockRelationOid(relid, RowExclusiveLock);
+    CurrentResourceOwner = current;
+    if (sequence != nullptr)
+        sequence->locked_in = transaction;
+}
+
+// Opens a locked relation that must be a sequence this session can use. Close it without unlocking.
+Relation open_sequence(Oid relid) {
+    Relation relation = try_relation_open(relid, NoLock);
+    if (relation == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("sequence with OID %u does not exist", relid));
+    if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
+    if (RELATION_IS_OTHER_TEMP(relation))
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot access temporary sequences of other sessions"));
+    return relation;
+}
+
+void read_definition(Sequence &sequence) {
+    const std::uint64_t before = invalidations;
+    Relation relation = open_sequence(sequence.relid);
+
+    HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(sequence.relid));
+    if (!HeapTupleIsValid(tuple))
+        elog(ERROR, "cache lookup failed for sequence %u", sequence.relid);
+    const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
+    sequence.definition = {
+        .increment = options->seqincrement,
+        .cache = options->seqcache,
+        .max_value = options->seqmax,
+        .local_temporary = relation->rd_islocaltemp,
+        .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)}};
+    ReleaseSysCache(tuple);
+
+    // Whether changes to a relation that this transaction made or rewrote need WAL may depend on
+    // the transaction (wal_level = minimal), so that must not outlive it.
+    const bool made_here = relation->rd_createSubid != InvalidSubTransactionId ||
+                           server::first_locator_subid(relation) != InvalidSubTransactionId;
+    sequence.known_in = made_here ? server::current_transaction() : InvalidLocalTransactionId;
+    relation_close(relation, NoLock);
+
+    // Whatever has changed, what is left of the lease may have been reserved under other rules.
+    sequence.lease.left = 0;
+    sequence.buffer = InvalidBuffer;
+    sequence.known = before == invalidations;
+}
+
+bool definition_usable(const Sequence &sequence) {
+    return sequence.known && (sequence.known_in == InvalidLocalTransactionId ||
+                              sequence.known_in == server::current_transaction());
+}
+
+void require_rights(Oid relid, AclMode any_of) {
+    if (pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK)
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied for sequence %s", get_rel_name(relid)));
+}
+
+} // namespace
+
+void define() {
+    CacheRegisterRelcacheCallback(relation_changed, 0);
+    CacheRegisterSyscacheCallback(SEQRELID, sequence_options_changed, 0);
+    CacheRegisterSyscacheCallback(AUTHOID, roles_changed, 0);
+    CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, roles_changed, 0);
+    CacheRegisterSyscacheCallback(DATABASEOID, roles_changed, 0); // who is pg_database_owner
+    next_process_utility = ProcessUtility_hook;
+    ProcessUtility_hook = process_utility;
+}
+
+Sequence &open_for_nextval(Oid relid) {
+    Sequence *sequence = find(relid);
+    lock(relid, sequence);
+    if (sequence == nullptr) {
+        relation_close(open_sequence(relid), NoLock);
+        sequence = &remember(relid);
+        sequence->locked_in = server::current_transaction();
+    }
+
+    if (!definition_usable(*sequence)) {
+        forget_rights(*sequence);
+        read_definition(*sequence);
+    }
+
+    if (sequence->permitted != GetUserId()) {
+        const std::uint64_t before = invalidations;
+        require_rights(relid, ACL_USAGE | ACL_UPDATE);
+        sequence->permitted = before == invalidations ? GetUserId() : InvalidOid;
+    }
+
+    // Temporary sequences are this session's own business, as they are for the server.
+    if (!sequence->definition.local_temporary)
+        PreventCommandIfReadOnly("nextval()");
+    PreventCommandIfParallelMode("nextval()");
+    return *sequence;
+}
+
+Id currval(Oid relid) {
+    Sequence *sequence = find(relid);
+    lock(relid, sequence);
+    Relation relation = open_sequence(relid);
+    require_rights(relid, ACL_SELECT | ACL_USAGE);
+    if (sequence == nullptr || sequence->last == no_id)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("currval of sequence \"%s\" is not yet defined in this session",
+                       RelationGetRelationName(relation)));
+    relation_close(relation, NoLock);
+    return sequence->last;
+}
+
+Id lastval() {
+    if (last_called == nullptr ||
+        !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(last_called->relid)))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("lastval is not yet defined in this session"));
+    lock(last_called->relid, last_called);
+    require_rights(last_called->relid, ACL_SELECT | ACL_USAGE);
+    return last_called->last;
+}
+
+void handed_out(Sequence &sequence, Id id) {
+    sequence.last = id;
+    last_called = &sequence;
+}
+
+} // namespace snowflake::session

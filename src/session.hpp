@@ -1,0 +1,69 @@
+// What this backend remembers of each sequence it has used: the last ID (currval), the lease, and
+// what would cost to look up again.
+//
+// Nothing is remembered by hope: what the catalogs say falls with the server's own invalidation
+// (relation, sequence options, roles), what a lock protects falls with the transaction that holds
+// it, and everything falls with DISCARD SEQUENCES and DISCARD ALL.
+#pragma once
+
+#include "generator.hpp"
+#include "sequence_page.hpp"
+#include "server.hpp"
+
+namespace snowflake::session {
+
+// A run of IDs that this session has reserved and not handed out yet.
+struct Lease {
+    std::int64_t left; // IDs that can still be handed out; 0: there is no lease
+    Id next;
+    Id step;           // from one ID to the next
+    std::int64_t tick; // the tick that all of them belong to
+    Layout layout;     // what they were made under, and must be asked for under
+    int node;
+    XLogRecPtr lsn; // of the page they were reserved on
+};
+
+// What the catalogs say of a sequence.
+struct Definition {
+    std::int64_t increment;
+    std::int64_t cache;     // IDs to reserve at once, at least 1
+    std::int64_t max_value; // no ID may be greater
+    bool local_temporary;   // a temporary sequence of this session
+    Storage storage;
+};
+
+struct Sequence {
+    Oid relid; // the key
+
+    Id last; // last ID handed out to this session, for currval; no_id: none
+    Lease lease;
+    Buffer buffer; // where the page was last; InvalidBuffer: not known
+
+    Definition definition; // while known
+    bool known;
+    // The only transaction that may use the definition; any if InvalidLocalTransactionId.
+    LocalTransactionId known_in;
+    Oid permitted; // the role found to have the right to nextval; InvalidOid: none
+
+    LocalTransactionId locked_in; // the transaction that holds our lock on the sequence
+};
+
+// Registers what makes the session forget. Called once, when the module is loaded.
+void define();
+
+// The sequence, locked as the server's nextval locks it (ROW EXCLUSIVE, until the transaction
+// ends), its definition known and nextval allowed. Raises 42P01 (no such relation), 42809 (not a
+// sequence), 0A000 (temporary sequence of another session), 42501 (neither USAGE nor UPDATE), 25006
+// (read-only transaction or standby) and 25000 (parallel operation).
+Sequence &open_for_nextval(Oid relid);
+
+// The last ID that nextval returned in this session for the sequence, or for whichever it was last
+// called on. Raise 55000 if there is none, and 42501 without SELECT or USAGE on the sequence;
+// currval also 42P01, 42809 and 0A000 as above.
+Id currval(Oid relid);
+Id lastval();
+
+// Remembers that nextval has returned id.
+void handed_out(Sequence &sequence, Id id);
+
+} // namespace snowflake::session

@@ -1,0 +1,38 @@
+-- Reading IDs.
+
+CREATE FUNCTION snowflake.get_epoch(id bigint)
+    RETURNS numeric
+    AS 'MODULE_PATHNAME', 'snowflake_get_epoch'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.get_epoch(bigint) IS
+    'when a snowflake ID was made, in seconds since 1970-01-01 00:00:00 UTC';
+
+CREATE FUNCTION snowflake.get_timestamp(id bigint)
+    RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'snowflake_get_timestamp'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.get_timestamp(bigint) IS
+    'when a snowflake ID was made';
+
+CREATE FUNCTION snowflake.get_count(id bigint)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_get_count'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.get_count(bigint) IS
+    'counter of a snowflake ID within its tick';
+
+CREATE FUNCTION snowflake.get_node(id bigint)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_get_node'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.get_node(bigint) IS
+    'node that made a snowflake ID';
+
+-- Not immutable: it prints the time in the session's time zone.
+CREATE FUNCTION snowflake.format(id bigint)
+    RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'snowflake_format'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.format(bigint) IS
+    'node, time and counter of a snowflake ID';
+

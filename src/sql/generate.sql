@@ -1,0 +1,36 @@
+-- Making IDs. The functions keep the names, rights and errors of the server's own.
+
+\echo Use "CREATE EXTENSION snowflake" to load this file. \quit
+
+GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
+
+-- The database-wide sequence. It is guarded, as a converted one is: an INCREMENT that leaves the
+-- server's own nextval no room, and a first value that counts as taken.
+CREATE SEQUENCE snowflake.id_seq INCREMENT BY 9223372036854775807;
+SELECT pg_catalog.setval('snowflake.id_seq', 1, true);
+GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
+COMMENT ON SEQUENCE snowflake.id_seq IS
+    'default sequence of snowflake.nextval()';
+
+CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.nextval(regclass) IS
+    'next snowflake ID of a sequence';
+
+CREATE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_currval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.currval(regclass) IS
+    'snowflake ID that snowflake.nextval last returned in this session for a sequence';
+
+CREATE FUNCTION snowflake.lastval()
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_lastval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.lastval() IS
+    'snowflake ID that snowflake.nextval last returned in this session for any sequence';
+
