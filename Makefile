@@ -13,7 +13,9 @@ SCRIPT_PARTS = $(addprefix src/sql/,generate.sql decode.sql convert.sql)
 DATA_built  = $(SCRIPT)
 
 REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+ISOLATION_OPTS = $(REGRESS_OPTS)
 EXTRA_CLEAN = $(EXTENSION).control $(wildcard $(EXTENSION)--*.sql)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is

@@ -1,5 +1,6 @@
 #include "allocate.hpp"
 
+#include "clock.hpp"
 #include "generator.hpp"
 #include "sequence_page.hpp"
 #include "session.hpp"
@@ -18,11 +19,6 @@ constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max(
 std::int64_t stride_of(const Sequence &sequence) {
     const std::int64_t increment = sequence.definition.increment;
     return increment == guard_increment ? 1 : increment;
-}
-
-// The clock in Unix microseconds.
-std::int64_t clock_us() {
-    return GetCurrentTimestamp() + server::unix_to_server_us;
 }
 
 // The sequence as an argument that can be pasted into a statement: 'public.orders_id_seq'.
@@ -126,15 +122,46 @@ Id take(Lease &lease) {
     return id;
 }
 
+// Whether IDs of this tick may have been handed out that the page does not tell of, because the
+// sequence was made anew or set back since.
+bool may_repeat(const LockedPage &page, Layout layout, std::int64_t tick) {
+    const Id last = last_reserved(page);
+    return !continued(page) && (last < 0 || layout.tick_of(last) <= tick);
+}
+
+// Locks the page of the sequence at a moment whose tick is above all that it may repeat, and brings
+// now_us, the clock in Unix microseconds, up to that moment.
+LockedPage lock_page_in_time(Sequence &sequence, Layout layout, std::int64_t &now_us) {
+    XLogRecPtr waited_on = InvalidXLogRecPtr;
+    for (bool waited = false;; waited = true) {
+        const LockedPage page =
+            lock_page(sequence.relid, sequence.definition.storage, sequence.buffer);
+        const std::int64_t tick = layout.tick_at(now_us);
+        if (likely(!may_repeat(page, layout, tick)))
+            return page;
+        // Who set it meanwhile once more may have come from a later tick.
+        if (waited && page_lsn(page) == waited_on)
+            return page;
+        waited_on = page_lsn(page);
+        unlock(page);
+        // A clock that stands still is not waited for.
+        const std::int64_t next_tick_us = layout.unix_us(tick + 1);
+        sleep_until(next_tick_us, layout.tick_us());
+        now_us = std::max(clock_us(), next_tick_us);
+    }
+}
+
 // Reserves up to wanted IDs on the page of the sequence and makes them its lease.
 void reserve_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
                    std::int64_t wanted) {
     const session::Definition &definition = sequence.definition;
-    const std::int64_t now = layout.tick_at(now_us);
-    Request request{.now = now, .node = node, .stride = stride_of(sequence), .wanted = wanted};
-
     sequence.lease.left = 0;
-    const LockedPage page = lock_page(sequence.relid, definition.storage, sequence.buffer);
+    const LockedPage page = lock_page_in_time(sequence, layout, now_us);
+
+    Request request{.now = layout.tick_at(now_us),
+                    .node = node,
+                    .stride = stride_of(sequence),
+                    .wanted = wanted};
     const Id last = last_reserved(page);
     Reservation reserved = reserve(layout, last, request);
     // Near MAXVALUE the last IDs are reserved one by one.
@@ -184,7 +211,7 @@ Id next_id(Oid relid, Layout layout) {
         reserve_lease(sequence, layout, node, now_us, lease ? sequence.definition.cache : 1);
     }
     const Id id = take(sequence.lease);
-    session::handed_out(sequence, id);
+    session::handed_out(sequence, id, layout);
     return id;
 }
 

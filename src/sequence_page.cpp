@@ -60,6 +60,10 @@ Id last_reserved(const LockedPage &page) {
     return data.is_called || data.last_value < 0 ? data.last_value : data.last_value - 1;
 }
 
+bool continued(const LockedPage &page) {
+    return page.data->is_called && page.data->log_cnt != 0;
+}
+
 void advance(const LockedPage &page, const Storage &storage, Id last, Id mark, std::int64_t step) {
     FormData_pg_sequence_data &data = *page.data;
 
@@ -93,8 +97,7 @@ void advance(const LockedPage &page, const Storage &storage, Id last, Id mark, s
     }
     data.last_value = last;
     data.is_called = true;
-    // Without WAL nothing is covered, and so it must stand: the sequence may become a logged one.
-    data.log_cnt = storage.logged ? (covered - last) / step : 0;
+    data.log_cnt = storage.logged ? (covered - last) / step : -1;
     server::end_critical_section();
 }
 

@@ -2,7 +2,9 @@
 //
 // Its fields keep the meaning that the server's own nextval gives them. log_cnt counts the steps
 // of the sequence that the WAL already covers beyond last_value: last_value + log_cnt * INCREMENT
-// is the high-water mark.
+// is the high-water mark. It is 0 after anything but nextval has set the sequence, and -1 where
+// nextval wrote no WAL, because the sequence is temporary or unlogged: nothing is covered then,
+// not even if the sequence becomes a logged one.
 #pragma once
 
 #include "generator.hpp"
@@ -34,6 +36,10 @@ void unlock(const LockedPage &page);
 
 // The greatest ID that the sequence ever reserved; negative if there is none.
 Id last_reserved(const LockedPage &page);
+
+// Whether the tuple was last changed by nextval, and not by CREATE or ALTER SEQUENCE, setval,
+// TRUNCATE or crash recovery.
+bool continued(const LockedPage &page);
 
 // Writes that everything up to last is reserved. Where the WAL does not cover last yet, a record
 // first covers everything up to mark (at least last). step is what one count of log_cnt stands

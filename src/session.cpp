@@ -1,5 +1,7 @@
 #include "session.hpp"
 
+#include "clock.hpp"
+
 namespace snowflake::session {
 
 namespace {
@@ -8,6 +10,10 @@ HTAB *sequences = nullptr;       // all that are remembered, by OID
 Sequence *most_recent = nullptr; // found by the last find()
 Sequence *last_called = nullptr; // the one lastval is about
 std::uint64_t invalidations = 0; // counts the messages that made the session forget something
+
+// When the ticks have passed of all IDs that this transaction has taken from sequences which it
+// made or rewrote itself; Unix microseconds, 0 if there are none.
+std::int64_t uncommitted_until_us = 0;
 
 ProcessUtility_hook_type next_process_utility = nullptr;
 
@@ -77,6 +83,27 @@ void process_utility(PlannedStmt *statement, const char *query, bool read_only_t
     next(statement, query, read_only_tree, context, params, environment, receiver, completion);
     if (discard)
         forget_everything();
+}
+
+// If the transaction rewrote a sequence (ALTER SEQUENCE, TRUNCATE) and is rolled back, the sequence
+// knows nothing of the IDs that it made since. Others are let in when the clock has passed them.
+void outwait_uncommitted() {
+    // Farther ahead of the clock than this is only what the user has set so.
+    constexpr std::int64_t longest_us = USECS_PER_SEC;
+    if (uncommitted_until_us != 0 && uncommitted_until_us - clock_us() <= longest_us)
+        sleep_until(uncommitted_until_us, longest_us);
+}
+
+void transaction_ends(XactEvent event, void *) {
+    if (event == XACT_EVENT_ABORT)
+        outwait_uncommitted();
+    if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
+        uncommitted_until_us = 0;
+}
+
+void subtransaction_ends(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
+    if (event == SUBXACT_EVENT_ABORT_SUB)
+        outwait_uncommitted();
 }
 
 // Remembering
@@ -202,6 +229,8 @@ void define() {
     CacheRegisterSyscacheCallback(AUTHOID, roles_changed, 0);
     CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, roles_changed, 0);
     CacheRegisterSyscacheCallback(DATABASEOID, roles_changed, 0); // who is pg_database_owner
+    RegisterXactCallback(transaction_ends, nullptr);
+    RegisterSubXactCallback(subtransaction_ends, nullptr);
     next_process_utility = ProcessUtility_hook;
     ProcessUtility_hook = process_utility;
 }
@@ -256,9 +285,12 @@ Id lastval() {
     return last_called->last;
 }
 
-void handed_out(Sequence &sequence, Id id) {
+void handed_out(Sequence &sequence, Id id, Layout layout) {
     sequence.last = id;
     last_called = &sequence;
+    if (unlikely(sequence.known_in != InvalidLocalTransactionId))
+        uncommitted_until_us =
+            std::max(uncommitted_until_us, layout.unix_us(layout.tick_of(id) + 1));
 }
 
 } // namespace snowflake::session

@@ -35,7 +35,7 @@ struct Definition {
 struct Sequence {
     Oid relid; // the key
 
-    Id last; // last ID handed out to this session, for currval; no_id: none
+    Id last; // last ID handed out in this session (its currval); no_id: none
     Lease lease;
     Buffer buffer; // where the page was last; InvalidBuffer: not known
 
@@ -63,7 +63,7 @@ Sequence &open_for_nextval(Oid relid);
 Id currval(Oid relid);
 Id lastval();
 
-// Remembers that nextval has returned id.
-void handed_out(Sequence &sequence, Id id);
+// Remembers that nextval has returned id, made under the layout.
+void handed_out(Sequence &sequence, Id id, Layout layout);
 
 } // namespace snowflake::session

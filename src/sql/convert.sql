@@ -26,17 +26,17 @@ DECLARE
     columns integer := 0;
     last bigint;
 BEGIN
-    SELECT c.relkind, c.relowner, s.seqincrement INTO subject
+    SELECT c.relname, c.relkind, c.relowner, s.seqincrement INTO subject
         FROM pg_class c LEFT JOIN pg_sequence s ON s.seqrelid = c.oid
         WHERE c.oid = seq;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'sequence with OID % does not exist', seq::oid
             USING ERRCODE = 'undefined_table';
     ELSIF subject.relkind <> 'S' THEN
-        RAISE EXCEPTION '% is not a sequence', seq
+        RAISE EXCEPTION '"%" is not a sequence', subject.relname
             USING ERRCODE = 'wrong_object_type';
     ELSIF NOT pg_has_role(subject.relowner, 'USAGE') THEN
-        RAISE EXCEPTION 'must be owner of sequence %', seq
+        RAISE EXCEPTION 'must be owner of sequence %', subject.relname
             USING ERRCODE = 'insufficient_privilege';
     END IF;
 

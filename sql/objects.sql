@@ -1,0 +1,42 @@
+-- What CREATE EXTENSION makes: every function as the contract says, each with its comment.
+SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns,
+       p.provolatile AS volatile, p.proparallel AS parallel, p.proisstrict AS strict,
+       obj_description(p.oid, 'pg_proc') IS NOT NULL AS commented,
+       has_function_privilege('public', p.oid, 'EXECUTE') AS public
+    FROM pg_depend d
+    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+      AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+    ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
+
+-- Anybody may make IDs with the database-wide sequence, but not set it.
+SELECT has_schema_privilege('public', 'snowflake', 'USAGE') AS schema_usage,
+       has_sequence_privilege('public', 'snowflake.id_seq', 'USAGE') AS sequence_usage,
+       has_sequence_privilege('public', 'snowflake.id_seq', 'UPDATE') AS sequence_update;
+
+-- Its state is part of a dump.
+SELECT extconfig = ARRAY['snowflake.id_seq'::regclass::oid] AS id_seq_dumped, extrelocatable
+    FROM pg_extension WHERE extname = 'snowflake';
+
+-- It is guarded from the start: the server's nextval takes no number from it.
+SELECT nextval('snowflake.id_seq');
+
+-- The setting: a number of 0 (unset) to 1023, for superusers to set.
+LOAD 'snowflake';
+SELECT vartype, min_val, max_val, boot_val, context FROM pg_settings WHERE name = 'snowflake.node';
+SET snowflake.node = 1024;
+SET snowflake.node = -1;
+SET snowflake.nodes = 1;
+CREATE ROLE regress_snowflake_user;
+SET ROLE regress_snowflake_user;
+SET snowflake.node = 5;
+RESET ROLE;
+DROP ROLE regress_snowflake_user;
+
+-- It can be set for a database, a role and a transaction.
+SET snowflake.node = 5;
+BEGIN;
+SET LOCAL snowflake.node = 6;
+SELECT snowflake.get_node(snowflake.nextval());
+ROLLBACK;
+SELECT snowflake.get_node(snowflake.nextval());

@@ -1,0 +1,127 @@
+-- Rights are those of the server's own sequence functions, and what a session remembers of them
+-- falls when they change.
+SET snowflake.node = 1;
+CREATE ROLE regress_snowflake_maker;
+CREATE ROLE regress_snowflake_group;
+CREATE SEQUENCE s;
+
+-- Whether a function can be called on s right now.
+CREATE FUNCTION allowed(function text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT %s(''s'')', function);
+    RETURN true;
+EXCEPTION WHEN insufficient_privilege THEN
+    RETURN false;
+END $$;
+CREATE FUNCTION compare(held text, OUT rights text, OUT nextval boolean, OUT server_nextval boolean,
+                        OUT currval boolean, OUT server_currval boolean) LANGUAGE sql AS $$
+    SELECT held, allowed('snowflake.nextval'), allowed('pg_catalog.nextval'),
+           allowed('snowflake.currval'), allowed('pg_catalog.currval') $$;
+SELECT * FROM compare('superuser');
+SET ROLE regress_snowflake_maker;
+SELECT snowflake.nextval('s');
+SELECT snowflake.currval('s');
+SELECT snowflake.lastval();
+SELECT snowflake.convert_sequence_to_snowflake('s');
+SELECT snowflake.nextval() > 0 AS database_wide;
+SELECT setval('snowflake.id_seq', 1);
+
+-- The same rights allow and refuse the same functions as the server's.
+RESET ROLE;
+GRANT SELECT ON s TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT * FROM compare('SELECT');
+RESET ROLE;
+REVOKE SELECT ON s FROM regress_snowflake_maker;
+GRANT UPDATE ON s TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT * FROM compare('UPDATE');
+RESET ROLE;
+REVOKE UPDATE ON s FROM regress_snowflake_maker;
+GRANT USAGE ON s TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT * FROM compare('USAGE');
+RESET ROLE;
+REVOKE USAGE ON s FROM regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT * FROM compare('none');
+RESET ROLE;
+
+-- Rights by membership come and go with it, also within a transaction and back at a savepoint.
+GRANT USAGE ON s TO regress_snowflake_group;
+GRANT regress_snowflake_group TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS member;
+RESET ROLE;
+BEGIN;
+REVOKE regress_snowflake_group FROM regress_snowflake_maker;
+SET LOCAL ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS no_member;
+ROLLBACK;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS member_again;
+RESET ROLE;
+BEGIN;
+SAVEPOINT p;
+REVOKE USAGE ON s FROM regress_snowflake_group;
+SET LOCAL ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS revoked;
+ROLLBACK TO p;
+SET LOCAL ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS back;
+COMMIT;
+ALTER ROLE regress_snowflake_maker NOINHERIT;
+REVOKE regress_snowflake_group FROM regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS neither;
+RESET ROLE;
+
+-- Being superuser, or the owner of the database, is a right that can be lost as well.
+ALTER ROLE regress_snowflake_maker SUPERUSER;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS superuser;
+RESET ROLE;
+ALTER ROLE regress_snowflake_maker NOSUPERUSER;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS no_superuser;
+RESET ROLE;
+
+-- A lease is no way around: neither in a role without rights nor after they are gone.
+ALTER SEQUENCE s CACHE 1000;
+SELECT setval('s', 1::bigint << 62) IS NOT NULL AS far_ahead;
+GRANT USAGE ON s TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS leased;
+RESET ROLE;
+REVOKE USAGE ON s FROM regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS revoked;
+RESET ROLE;
+SELECT allowed('snowflake.nextval') AS superuser_goes_on;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS not_so_the_role;
+RESET ROLE;
+
+-- A SECURITY DEFINER function lends its owner's rights, for its own duration.
+CREATE FUNCTION definer() RETURNS boolean LANGUAGE sql SECURITY DEFINER
+    AS $$ SELECT allowed('snowflake.nextval') $$;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS before, definer() AS inside, allowed('snowflake.nextval') AS after;
+RESET ROLE;
+
+-- A new owner, and the old one.
+GRANT CREATE ON SCHEMA public TO regress_snowflake_maker;
+ALTER SEQUENCE s OWNER TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS owner;
+RESET ROLE;
+ALTER SEQUENCE s OWNER TO CURRENT_USER;
+SET ROLE regress_snowflake_maker;
+SELECT allowed('snowflake.nextval') AS no_longer;
+RESET ROLE;
+
+DROP FUNCTION definer;
+DROP FUNCTION compare, allowed;
+DROP SEQUENCE s;
+REVOKE CREATE ON SCHEMA public FROM regress_snowflake_maker;
+DROP ROLE regress_snowflake_maker, regress_snowflake_group;
