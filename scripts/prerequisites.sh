@@ -38,11 +38,8 @@ install_packages() {
             missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
-    command -v apt-get >/dev/null || die "please install: ${missing[*]}"
-
+    update_package_lists
     say "Installing ${missing[*]}"
-    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
-        die "installing packages needs root: run this script as root or install sudo"
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
@@ -58,7 +55,6 @@ find_postgresql() {
         done
     fi
     if [ -z "${PG_CONFIG:-}" ]; then
-        command -v apt-cache >/dev/null || die "set PG_CONFIG to the pg_config of a PostgreSQL"
         update_package_lists
         major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
         # The package would create a cluster and start it. None is wanted.
@@ -71,8 +67,13 @@ find_postgresql() {
     export PG_CONFIG
 }
 
+# Once a run.
 update_package_lists() {
     [ -z "${package_lists_updated:-}" ] || return 0
+    command -v apt-get >/dev/null ||
+        die "this is not Debian: install what CONTRIBUTING.md lists, and set PG_CONFIG"
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+        die "packages are missing: run this script as root, or install sudo"
     say "Updating the lists of packages"
     as_root apt-get update -qq
     package_lists_updated=yes

@@ -48,8 +48,7 @@ extern "C" {
 
 SNOWFLAKE_MODULE_MAGIC;
 
-PGDLLEXPORT void _PG_init();
-void _PG_init() {
+void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
     settings::define();
     session::define();
 }

@@ -45,7 +45,7 @@ LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent) {
     auto *tuple = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item));
     return {.buffer = buffer,
             .tuple = tuple,
-            .tuple_length = ItemIdGetLength(item),
+            .tuple_length = static_cast<std::uint16_t>(ItemIdGetLength(item)),
             .data = reinterpret_cast<FormData_pg_sequence_data *>(reinterpret_cast<char *>(tuple) +
                                                                   tuple->t_hoff)};
 }

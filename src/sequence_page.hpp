@@ -22,7 +22,7 @@ struct Storage {
 struct LockedPage {
     Buffer buffer;
     HeapTupleHeader tuple;
-    std::uint32_t tuple_length;
+    std::uint16_t tuple_length;
     FormData_pg_sequence_data *data;
 };
 
