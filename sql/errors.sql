@@ -23,11 +23,11 @@ SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
 -- Not a sequence, no such sequence: as the server's nextval, and with an SQLSTATE of its own where
 -- the server has none to give.
 SELECT * FROM outcome($$SELECT snowflake.nextval('t')$$);
-SELECT * FROM outcome($$SELECT nextval('t')$$);
+SELECT state FROM outcome($$SELECT nextval('t')$$);
 SELECT * FROM outcome($$SELECT snowflake.nextval('v')$$);
 SELECT * FROM outcome($$SELECT snowflake.currval('t')$$);
 SELECT * FROM outcome($$SELECT snowflake.nextval('missing')$$);
-SELECT * FROM outcome($$SELECT nextval('missing')$$);
+SELECT state FROM outcome($$SELECT nextval('missing')$$);
 SELECT * FROM outcome($$SELECT snowflake.nextval(0::oid::regclass)$$);
 SELECT * FROM outcome($$SELECT snowflake.currval(0::oid::regclass)$$);
 SELECT * FROM outcome($$SELECT snowflake.nextval('pg_class')$$);

@@ -113,7 +113,7 @@ BEGIN
                 WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
                   AND d.refobjsubid = col.attnum
                   -- These the server alters with the column, or they do not know its type.
-                  AND NOT coalesce(k.contype IN ('p', 'u', 'c'), false)
+                  AND NOT coalesce(k.contype IN ('p', 'u', 'c', 'n'), false)
                   AND NOT coalesce(r.relkind IN ('i', 'I', 'S'), false)
                   AND NOT (d.classid = 'pg_attrdef'::regclass
                            AND d.objid = (SELECT oid FROM pg_attrdef
