@@ -117,8 +117,9 @@ bool usable(const Sequence &sequence, Layout layout, int node, std::int64_t now)
 
 Id take(Lease &lease) {
     const Id id = lease.next;
-    lease.next += lease.step;
-    --lease.left;
+    // The last one may be the last of the layout, with nothing to step to.
+    if (--lease.left > 0)
+        lease.next += lease.step;
     return id;
 }
 
