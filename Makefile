@@ -16,7 +16,7 @@ REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 ISOLATION_OPTS = $(REGRESS_OPTS)
-EXTRA_CLEAN = $(EXTENSION).control $(wildcard $(EXTENSION)--*.sql)
+EXTRA_CLEAN = $(EXTENSION).control $(SCRIPT)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps.

@@ -17,17 +17,16 @@ END $$;
 SELECT last_value, log_cnt, is_called FROM s;
 SELECT make('new sequence');
 
--- last_value is the last ID, and log_cnt the distance to the high-water mark: the end of the
--- millisecond 999 ms later.
+-- last_value is the last ID, and log_cnt the distance to the high-water mark: the end of a
+-- millisecond, of the last of a second that began when the mark was logged.
 SELECT last_value = (SELECT max(id) FROM made) AS last_value, is_called,
-       ((last_value + log_cnt) >> 22) - (last_value >> 22) AS ms_ahead,
+       ((last_value + log_cnt) >> 22) - (last_value >> 22) BETWEEN 0 AND 999 AS within_a_second,
        (last_value + log_cnt) & 4194303 AS low_bits
     FROM s;
 -- It is what the server's nextval takes it for: handed back, the sequence goes on with the next
 -- value, above all IDs, and within what is logged.
-SELECT last_value, log_cnt FROM s \gset
+SELECT last_value FROM s \gset
 SELECT nextval('s') - :last_value AS step;
-SELECT :log_cnt - log_cnt AS used FROM s;
 SELECT make('after the server''s nextval');
 SELECT pg_sequence_last_value('s') = max(id) AS server_sees_it FROM made;
 

@@ -112,7 +112,7 @@ const char *as_text(std::int64_t unix_us) {
 bool usable(const Sequence &sequence, Layout layout, int node, std::int64_t now) {
     const Lease &lease = sequence.lease;
     return lease.left > 0 && lease.tick >= now && lease.node == node && lease.layout == layout &&
-           unchanged_since(sequence.buffer, lease.lsn);
+           unchanged_since(sequence.definition.storage, sequence.buffer, lease.lsn);
 }
 
 Id take(Lease &lease) {
@@ -123,78 +123,111 @@ Id take(Lease &lease) {
     return id;
 }
 
-// Whether IDs of this tick may have been handed out that the page does not tell of, because the
-// sequence was made anew or set back since.
-bool may_repeat(const LockedPage &page, Layout layout, std::int64_t tick) {
-    const Id last = last_reserved(page);
-    return !continued(page) && (last < 0 || layout.tick_of(last) <= tick);
+// An ID that no node makes. As the last one reserved it closes its tick: the next is in a later
+// one.
+Id closing_id(Layout layout, std::int64_t tick) {
+    return layout.compose({.tick = tick, .node = 0, .counter = layout.last_counter()});
 }
 
-// Locks the page of the sequence at a moment whose tick is above all that it may repeat, and brings
-// now_us, the clock in Unix microseconds, up to that moment.
-LockedPage lock_page_in_time(Sequence &sequence, Layout layout, std::int64_t &now_us) {
-    XLogRecPtr waited_on = InvalidXLogRecPtr;
-    for (bool waited = false;; waited = true) {
-        const LockedPage page =
-            lock_page(sequence.relid, sequence.definition.storage, sequence.buffer);
-        const std::int64_t tick = layout.tick_at(now_us);
-        if (likely(!may_repeat(page, layout, tick)))
-            return page;
-        // Who set it meanwhile once more may have come from a later tick.
-        if (waited && page_lsn(page) == waited_on)
-            return page;
-        waited_on = page_lsn(page);
-        unlock(page);
-        // A clock that stands still is not waited for.
-        const std::int64_t next_tick_us = layout.unix_us(tick + 1);
-        sleep_until(next_tick_us, layout.tick_us());
-        now_us = std::max(clock_us(), next_tick_us);
-    }
+// Whether a tick is closed that the clock, read at this one, had not left then.
+bool is_closed(Layout layout, Id last, std::int64_t tick) {
+    return last >= 0 && layout.tick_of(last) >= tick &&
+           last == closing_id(layout, layout.tick_of(last));
 }
 
-// Reserves up to wanted IDs on the page of the sequence and makes them its lease.
-void reserve_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                   std::int64_t wanted) {
+// What the clock shows after this tick, in Unix microseconds. A clock that stands still or steps
+// back is not waited for longer than a tick takes.
+std::int64_t wait_for_tick_after(Layout layout, std::int64_t tick) {
+    const std::int64_t next_tick_us = layout.unix_us(tick + 1);
+    sleep_until(next_tick_us, layout.tick_us());
+    return std::max(clock_us(), next_tick_us);
+}
+
+// Reserves as many IDs as wanted, but one where more would pass MAXVALUE.
+Reservation reserve_below_max_value(Layout layout, Id last, Request request,
+                                    std::int64_t max_value) {
+    const Reservation reserved = reserve(layout, last, request);
+    if (reserved.last <= max_value)
+        return reserved;
+    request.wanted = 1;
+    return reserve(layout, last, request);
+}
+
+// Reserves IDs on the page of the sequence, up to wanted, and returns them with the LSN up to which
+// the WAL covers them.
+//
+// A sequence that was made anew or set back does not tell which IDs of the present tick have been
+// handed out before. Who finds it so closes the tick for everybody and waits for the next.
+Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                      std::int64_t wanted) {
     const session::Definition &definition = sequence.definition;
-    sequence.lease.left = 0;
-    const LockedPage page = lock_page_in_time(sequence, layout, now_us);
+    const std::int64_t stride = stride_of(sequence);
+    for (;;) {
+        const LockedPage page = lock_page(sequence.relid, definition.storage, sequence.buffer);
+        const bool reset = !continued(page);
+        if (reset)
+            now_us = clock_us(); // under the lock: not before what was handed out until the reset
+        const std::int64_t tick = layout.tick_at(now_us);
+        const Id last = last_reserved(page);
+        const Reservation reserved = reserve_below_max_value(
+            layout, last, {.now = tick, .node = node, .stride = stride, .wanted = wanted},
+            definition.max_value);
+        if (reserved.refusal != Refusal::none || reserved.last > definition.max_value) {
+            unlock(page);
+            if (reserved.refusal == Refusal::none)
+                raise_above_max_value(sequence);
+            raise(reserved.refusal, sequence, layout, node, now_us);
+        }
 
-    Request request{.now = layout.tick_at(now_us),
-                    .node = node,
-                    .stride = stride_of(sequence),
-                    .wanted = wanted};
-    const Id last = last_reserved(page);
-    Reservation reserved = reserve(layout, last, request);
-    // Near MAXVALUE the last IDs are reserved one by one.
-    if (reserved.last > definition.max_value) {
-        request.wanted = 1;
-        reserved = reserve(layout, last, request);
-    }
-    const bool above_max_value = reserved.last > definition.max_value;
-    if (reserved.refusal != Refusal::none || above_max_value) {
+        const bool closed = is_closed(layout, last, tick);
+        const bool wait = closed || (reset && (last < 0 || layout.tick_of(last) <= tick));
+        const Id new_last = wait ? closing_id(layout, tick) : reserved.last;
+        if (!closed) {
+            advance(page, definition.storage, new_last,
+                    {.mark = std::min(high_water_mark(layout, new_last), definition.max_value),
+                     .step = stride,
+                     .trusted = sequence.logged});
+            sequence.logged = true;
+        }
+        const XLogRecPtr lsn = page_lsn(page);
         unlock(page);
-        if (above_max_value)
-            raise_above_max_value(sequence);
-        raise(reserved.refusal, sequence, layout, node, now_us);
-    }
 
-    const Id mark = std::min(high_water_mark(layout, reserved.last), definition.max_value);
-    advance(page, definition.storage, reserved.last, mark, request.stride);
-    const XLogRecPtr lsn = page_lsn(page);
-    unlock(page);
+        if (likely(!wait))
+            return {.left = reserved.count,
+                    .next = reserved.first,
+                    .step = reserved.step,
+                    .tick = layout.tick_of(reserved.first),
+                    .layout = layout,
+                    .node = node,
+                    .lsn = lsn};
+        now_us = wait_for_tick_after(layout, closed ? layout.tick_of(last) : tick);
+    }
+}
+
+// A transaction that has rewritten the sequence does not run ahead of the clock: if it is rolled
+// back, the clock is all that keeps its IDs from being made again. A sequence that somebody has set
+// farther ahead than a crash does is not waited for.
+void keep_to_the_clock(const Lease &lease) {
+    const std::int64_t begins_us = lease.layout.unix_us(lease.tick);
+    if (begins_us - clock_us() <= USECS_PER_SEC) {
+        sleep_until(begins_us, USECS_PER_SEC);
+        session::outwait(lease.layout.unix_us(lease.tick + 1));
+    }
+}
+
+// Gives the session a new lease, of up to wanted IDs.
+void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                 std::int64_t wanted) {
+    sequence.lease.left = 0;
+    const Lease lease = reserve_on_page(sequence, layout, node, now_us, wanted);
 
     // An ID must not leave before its record is on disk, whoever wrote that: a transaction that
     // changes nothing else is not flushed when it commits. Almost always this is one comparison.
-    if (definition.storage.logged)
-        XLogFlush(lsn);
-
-    sequence.lease = {.left = reserved.count,
-                      .next = reserved.first,
-                      .step = reserved.step,
-                      .tick = layout.tick_of(reserved.first),
-                      .layout = layout,
-                      .node = node,
-                      .lsn = lsn};
+    if (sequence.definition.storage.logged)
+        XLogFlush(lease.lsn);
+    if (unlikely(sequence.definition.rewritten_here))
+        keep_to_the_clock(lease);
+    sequence.lease = lease;
 }
 
 } // namespace
@@ -209,10 +242,10 @@ Id next_id(Oid relid, Layout layout) {
     if (!usable(sequence, layout, node, layout.tick_at(now_us))) {
         // Without WAL a page does not show that setval moved the sequence, so nothing is leased.
         const bool lease = sequence.definition.storage.logged;
-        reserve_lease(sequence, layout, node, now_us, lease ? sequence.definition.cache : 1);
+        renew_lease(sequence, layout, node, now_us, lease ? sequence.definition.cache : 1);
     }
     const Id id = take(sequence.lease);
-    session::handed_out(sequence, id, layout);
+    session::handed_out(sequence, id);
     return id;
 }
 

@@ -150,7 +150,7 @@ class Layout {
         return since_epoch >= 0 ? since_epoch / tick_us() : (since_epoch + 1) / tick_us() - 1;
     }
 
-    // Unix microseconds at which a tick, 0 .. last_tick(), begins.
+    // Unix microseconds at which a tick, 0 .. last_tick() + 1, begins.
     [[nodiscard]] constexpr std::int64_t unix_us(std::int64_t tick) const noexcept {
         return epoch_us() + tick * tick_us();
     }

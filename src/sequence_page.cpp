@@ -37,9 +37,11 @@ LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent) {
 
     Page page = BufferGetPage(buffer);
     const auto *magic = reinterpret_cast<std::uint32_t *>(PageGetSpecialPointer(page));
-    if (PageGetSpecialSize(page) != MAXALIGN(sizeof page_magic) || *magic != page_magic)
+    if (PageGetSpecialSize(page) != MAXALIGN(sizeof page_magic) || *magic != page_magic) {
+        UnlockReleaseBuffer(buffer);
         ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
                 errmsg("page of sequence \"%s\" is corrupted", get_rel_name(relid)));
+    }
 
     ItemId item = PageGetItemId(page, FirstOffsetNumber);
     auto *tuple = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item));
@@ -64,25 +66,28 @@ bool continued(const LockedPage &page) {
     return page.data->is_called && page.data->log_cnt != 0;
 }
 
-void advance(const LockedPage &page, const Storage &storage, Id last, Id mark, std::int64_t step) {
+void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage) {
     FormData_pg_sequence_data &data = *page.data;
 
+    // Dirty first: a checkpoint that begins after the look at the redo pointer writes the page.
+    MarkBufferDirty(page.buffer);
+
     // A record is due when the mark is passed. One is due as well when a checkpoint began since
-    // the last one: recovery would start after it and find only what the checkpoint wrote out.
-    Id covered = covered_up_to(data, step);
-    const bool log =
-        storage.logged && (!data.is_called || last > covered || page_lsn(page) <= GetRedoRecPtr());
+    // the last one: recovery would start after it and find only what the checkpoint wrote out. And
+    // ALTER SEQUENCE and CREATE DATABASE may copy the tuple with a log_cnt that nothing covers.
+    Id covered = covered_up_to(data, coverage.step);
+    const bool log = storage.logged && (!coverage.trusted || !data.is_called || last > covered ||
+                                        page_lsn(page) <= GetRedoRecPtr());
 
     // A transaction without an ID would not wait for synchronous standbys to have the record.
     if (log)
         GetTopTransactionId();
 
     server::start_critical_section();
-    MarkBufferDirty(page.buffer);
     if (log) {
         // The record shows the sequence as of the mark: after a crash it goes on above everything
         // that may have been handed out.
-        data.last_value = covered = mark;
+        data.last_value = covered = coverage.mark;
         data.is_called = true;
         data.log_cnt = 0;
 
@@ -97,7 +102,7 @@ void advance(const LockedPage &page, const Storage &storage, Id last, Id mark, s
     }
     data.last_value = last;
     data.is_called = true;
-    data.log_cnt = storage.logged ? (covered - last) / step : -1;
+    data.log_cnt = storage.logged ? (covered - last) / coverage.step : -1;
     server::end_critical_section();
 }
 

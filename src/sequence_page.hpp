@@ -2,9 +2,8 @@
 //
 // Its fields keep the meaning that the server's own nextval gives them. log_cnt counts the steps
 // of the sequence that the WAL already covers beyond last_value: last_value + log_cnt * INCREMENT
-// is the high-water mark. It is 0 after anything but nextval has set the sequence, and -1 where
-// nextval wrote no WAL, because the sequence is temporary or unlogged: nothing is covered then,
-// not even if the sequence becomes a logged one.
+// is the high-water mark. It is -1 where nextval wrote no WAL, because the sequence is temporary or
+// unlogged: nothing is covered then, not even if the sequence becomes a logged one.
 #pragma once
 
 #include "generator.hpp"
@@ -18,7 +17,7 @@ struct Storage {
     bool logged; // changes go to the WAL: not temporary, not unlogged
 };
 
-// The page of a sequence, pinned and locked exclusively. Nothing may raise an error while it is.
+// The page of a sequence, pinned and locked exclusively: whoever holds it must be quick.
 struct LockedPage {
     Buffer buffer;
     HeapTupleHeader tuple;
@@ -27,8 +26,7 @@ struct LockedPage {
 };
 
 // Pins and locks the page. recent is the buffer it was last found in (InvalidBuffer: not known) and
-// is brought up to date. Raises 0A000 for a temporary sequence of another session and XX001 for a
-// page that is not a sequence's.
+// is brought up to date. Raises XX001 for a page that is not a sequence's.
 LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent);
 
 // Unlocks and unpins the page.
@@ -37,14 +35,20 @@ void unlock(const LockedPage &page);
 // The greatest ID that the sequence ever reserved; negative if there is none.
 Id last_reserved(const LockedPage &page);
 
-// Whether the tuple was last changed by nextval, and not by CREATE or ALTER SEQUENCE, setval,
-// TRUNCATE or crash recovery.
+// Whether nextval goes on from what nextval has written. Not so after CREATE SEQUENCE, setval,
+// TRUNCATE, crash recovery and most forms of ALTER SEQUENCE: they leave log_cnt at 0.
 bool continued(const LockedPage &page);
 
-// Writes that everything up to last is reserved. Where the WAL does not cover last yet, a record
-// first covers everything up to mark (at least last). step is what one count of log_cnt stands
-// for, in IDs.
-void advance(const LockedPage &page, const Storage &storage, Id last, Id mark, std::int64_t step);
+// How a reservation gets to the disk.
+struct Coverage {
+    Id mark;           // what a record, if one is due, covers; at least the ID that is reserved
+    std::int64_t step; // what one count of log_cnt stands for, in IDs
+    bool trusted;      // whether this session knows that log_cnt was written with a record
+};
+
+// Writes that everything up to last is reserved, and a record before if the WAL does not cover that
+// yet. May raise what the server raises when it is out of transaction IDs.
+void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage);
 
 // The LSN of the page. The IDs reserved on it may be handed out once the WAL is flushed up to
 // there.
@@ -52,11 +56,15 @@ inline XLogRecPtr page_lsn(const LockedPage &page) {
     return PageGetLSN(BufferGetPage(page.buffer));
 }
 
-// Whether no WAL record has been written for the sequence since its page, in this buffer, had this
-// LSN. Reads shared memory that is always there, without pin or lock: a buffer that meanwhile holds
-// another page, or a page half way through a change, has another LSN, and the answer is no.
-inline bool unchanged_since(Buffer buffer, XLogRecPtr lsn) {
-    return PageGetLSN(BufferGetPage(buffer)) == lsn;
+// Whether the page is still in this buffer and no WAL record was written for it since it had this
+// LSN.
+inline bool unchanged_since(const Storage &storage, Buffer buffer, XLogRecPtr lsn) {
+    if (!ReadRecentBuffer(storage.locator, MAIN_FORKNUM, 0, buffer))
+        return false;
+    // Without the lock the LSN may be read while it changes, and then it is not this one.
+    const bool unchanged = PageGetLSN(BufferGetPage(buffer)) == lsn;
+    ReleaseBuffer(buffer);
+    return unchanged;
 }
 
 } // namespace snowflake

@@ -11,8 +11,8 @@ Sequence *most_recent = nullptr; // found by the last find()
 Sequence *last_called = nullptr; // the one lastval is about
 std::uint64_t invalidations = 0; // counts the messages that made the session forget something
 
-// When the ticks have passed of all IDs that this transaction has taken from sequences which it
-// made or rewrote itself; Unix microseconds, 0 if there are none.
+// When the ticks are over of the IDs that this transaction has taken from sequences which it
+// rewrote, in Unix microseconds; 0 if there are none.
 std::int64_t uncommitted_until_us = 0;
 
 ProcessUtility_hook_type next_process_utility = nullptr;
@@ -85,17 +85,17 @@ void process_utility(PlannedStmt *statement, const char *query, bool read_only_t
         forget_everything();
 }
 
-// If the transaction rewrote a sequence (ALTER SEQUENCE, TRUNCATE) and is rolled back, the sequence
-// knows nothing of the IDs that it made since. Others are let in when the clock has passed them.
+// If a transaction that rewrote a sequence (ALTER SEQUENCE, TRUNCATE) is rolled back, the sequence
+// knows nothing of the IDs that were made since. Whoever comes next goes on above them if the clock
+// has left their tick.
 void outwait_uncommitted() {
-    // Farther ahead of the clock than this is only what the user has set so.
-    constexpr std::int64_t longest_us = USECS_PER_SEC;
-    if (uncommitted_until_us != 0 && uncommitted_until_us - clock_us() <= longest_us)
-        sleep_until(uncommitted_until_us, longest_us);
+    if (uncommitted_until_us != 0)
+        sleep_until(uncommitted_until_us, USECS_PER_SEC);
 }
 
 void transaction_ends(XactEvent event, void *) {
-    if (event == XACT_EVENT_ABORT)
+    // What is prepared may be rolled back by another session.
+    if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PRE_PREPARE)
         outwait_uncommitted();
     if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
         uncommitted_until_us = 0;
@@ -142,6 +142,7 @@ Sequence &remember(Oid relid) {
                  .buffer = InvalidBuffer,
                  .definition = {},
                  .known = false,
+                 .logged = false,
                  .known_in = InvalidLocalTransactionId,
                  .permitted = InvalidOid,
                  .locked_in = InvalidLocalTransactionId};
@@ -189,24 +190,27 @@ void read_definition(Sequence &sequence) {
     if (!HeapTupleIsValid(tuple))
         elog(ERROR, "cache lookup failed for sequence %u", sequence.relid);
     const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
+    const bool created_here = relation->rd_createSubid != InvalidSubTransactionId;
+    const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
         .increment = options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
-        .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)}};
+        .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
+        .rewritten_here = rewritten_here && !created_here};
     ReleaseSysCache(tuple);
+    relation_close(relation, NoLock);
 
     // Whether changes to a relation that this transaction made or rewrote need WAL may depend on
     // the transaction (wal_level = minimal), so that must not outlive it.
-    const bool made_here = relation->rd_createSubid != InvalidSubTransactionId ||
-                           server::first_locator_subid(relation) != InvalidSubTransactionId;
-    sequence.known_in = made_here ? server::current_transaction() : InvalidLocalTransactionId;
-    relation_close(relation, NoLock);
+    sequence.known_in =
+        created_here || rewritten_here ? server::current_transaction() : InvalidLocalTransactionId;
 
     // Whatever has changed, what is left of the lease may have been reserved under other rules.
     sequence.lease.left = 0;
     sequence.buffer = InvalidBuffer;
+    sequence.logged = false;
     sequence.known = before == invalidations;
 }
 
@@ -285,12 +289,13 @@ Id lastval() {
     return last_called->last;
 }
 
-void handed_out(Sequence &sequence, Id id, Layout layout) {
+void handed_out(Sequence &sequence, Id id) {
     sequence.last = id;
     last_called = &sequence;
-    if (unlikely(sequence.known_in != InvalidLocalTransactionId))
-        uncommitted_until_us =
-            std::max(uncommitted_until_us, layout.unix_us(layout.tick_of(id) + 1));
+}
+
+void outwait(std::int64_t end_of_tick_us) {
+    uncommitted_until_us = std::max(uncommitted_until_us, end_of_tick_us);
 }
 
 } // namespace snowflake::session

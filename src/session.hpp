@@ -30,6 +30,7 @@ struct Definition {
     std::int64_t max_value; // no ID may be greater
     bool local_temporary;   // a temporary sequence of this session
     Storage storage;
+    bool rewritten_here; // by a transaction that may still be rolled back, and is the current one
 };
 
 struct Sequence {
@@ -41,6 +42,7 @@ struct Sequence {
 
     Definition definition; // while known
     bool known;
+    bool logged; // this session has written a record since it knows the definition
     // The only transaction that may use the definition; any if InvalidLocalTransactionId.
     LocalTransactionId known_in;
     Oid permitted; // the role found to have the right to nextval; InvalidOid: none
@@ -63,7 +65,12 @@ Sequence &open_for_nextval(Oid relid);
 Id currval(Oid relid);
 Id lastval();
 
-// Remembers that nextval has returned id, made under the layout.
-void handed_out(Sequence &sequence, Id id, Layout layout);
+// Remembers that nextval returns id.
+void handed_out(Sequence &sequence, Id id);
+
+// Remembers that an ID of a tick that ends then, in Unix microseconds, is handed out from a
+// sequence that this transaction has rewritten. If the transaction is rolled back or prepared, it
+// waits for that time, a second at most, before it lets others use the sequence.
+void outwait(std::int64_t end_of_tick_us);
 
 } // namespace snowflake::session
