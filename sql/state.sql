@@ -46,6 +46,10 @@ CREATE SEQUENCE ahead;
 SELECT setval('ahead', 1::bigint << 62, false) = 1::bigint << 62 AS set;
 SELECT snowflake.nextval('ahead') - (1::bigint << 62) AS node_3_counter_0;
 
+-- So it is where the value before it is the last of a node that no server has.
+SELECT setval('ahead', (((1::bigint << 40) + 3) << 22) + 4096, false) IS NOT NULL AS set;
+SELECT snowflake.nextval('ahead') - (((1::bigint << 40) + 3) << 22) AS node_3_counter_0;
+
 -- ALTER SEQUENCE, every option.
 ALTER SEQUENCE s CACHE 10;
 SELECT make('CACHE 10'), make('CACHE 10');

@@ -179,7 +179,7 @@ Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t 
             raise(reserved.refusal, sequence, layout, node, now_us);
         }
 
-        const bool closed = is_closed(layout, last, tick);
+        const bool closed = !reset && is_closed(layout, last, tick);
         const bool wait = closed || (reset && (last < 0 || layout.tick_of(last) <= tick));
         const Id new_last = wait ? closing_id(layout, tick) : reserved.last;
         if (!closed) {

@@ -198,7 +198,7 @@ void read_definition(Sequence &sequence) {
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
         .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
-        .rewritten_here = rewritten_here && !created_here};
+        .rewritten_here = rewritten_here};
     ReleaseSysCache(tuple);
     relation_close(relation, NoLock);
 

@@ -1,0 +1,149 @@
+// A database with snowflake sequences, dumped and restored: no error, the same database again, and
+// its IDs go on above those of the original, also on a server of another node.
+#include "ids.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <sstream>
+
+namespace integration {
+namespace {
+
+struct Case {
+    const char *name;
+    bool custom_format;
+    bool ahead; // of the clock by an hour, so that only the dump can keep IDs from coming again
+
+    friend std::ostream &operator<<(std::ostream &out, const Case &value) {
+        return out << value.name;
+    }
+};
+
+// A table and the sequence that its column id takes its default from.
+struct Table {
+    const char *name;
+    const char *sequence;
+};
+constexpr std::array<Table, 4> tables{{
+    {"orders", "snowflake.id_seq"},
+    {"events", "own"},
+    {"items", "items_id_seq"},
+    {"legacy", "legacy_id_seq"},
+}};
+
+using LastIds = std::array<Id, tables.size()>;
+
+Id insert(Session &session, const Table &table) {
+    return session.number(std::string("INSERT INTO ") + table.name +
+                          " DEFAULT VALUES RETURNING id");
+}
+
+void make_tables(Session &session) {
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval(),"
+                " item text);"
+                "CREATE INDEX ON orders (snowflake.get_timestamp(id));"
+                "CREATE VIEW origins AS SELECT snowflake.get_node(id), item FROM orders");
+    session.run("CREATE SEQUENCE own CACHE 10;"
+                "CREATE TABLE events (id bigint PRIMARY KEY DEFAULT snowflake.nextval('own'));"
+                "ALTER SEQUENCE own OWNED BY events.id");
+    session.run("CREATE TABLE items (id bigserial PRIMARY KEY);"
+                "CREATE TABLE legacy (id serial PRIMARY KEY, item text)");
+    for (const char *table : {"items", "legacy"})
+        for (int row = 0; row < 10; ++row)
+            session.run(std::string("INSERT INTO ") + table + " DEFAULT VALUES");
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('items_id_seq');"
+                "SELECT snowflake.convert_sequence_to_snowflake('legacy_id_seq')");
+}
+
+LastIds make_rows(Session &session, bool ahead, int node) {
+    constexpr int rows = 3;
+    LastIds last{};
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        if (ahead)
+            session.run(setval(tables.at(i).sequence, hour_ahead(node)));
+        for (int row = 0; row < rows; ++row)
+            last.at(i) = insert(session, tables.at(i));
+    }
+    return last;
+}
+
+std::filesystem::path dump(const Server &server, const std::string &database, bool custom_format) {
+    std::filesystem::path file = server.file(database + (custom_format ? ".custom" : ".sql"));
+    server.run_successfully(
+        "pg_dump", {"-d", server.conninfo(database), "-f", file, custom_format ? "-Fc" : "-Fp"});
+    return file;
+}
+
+// The database as pg_dump prints it, but for the lines that hold a new random key each time.
+std::string as_text(const Server &server, const std::string &database) {
+    std::istringstream printed(read_file(dump(server, database, false)));
+    std::string text;
+    for (std::string line; std::getline(printed, line);)
+        if (!line.starts_with("\\restrict") && !line.starts_with("\\unrestrict"))
+            text += line + '\n';
+    return text;
+}
+
+void restore(const Server &server, const std::string &database, const std::filesystem::path &file,
+             bool custom_format) {
+    Session(server).run("CREATE DATABASE " + database + " TEMPLATE template0");
+    const std::string target = server.conninfo(database);
+    const Output output =
+        custom_format
+            ? server.run("pg_restore", {"--exit-on-error", "-d", target, file})
+            : server.run("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", target, "-f", file});
+    EXPECT_EQ(output.exit_code, 0);
+    EXPECT_EQ(output.err, "");
+}
+
+void expect_to_go_on_above(const Server &server, const std::string &database, int node,
+                           const LastIds &last) {
+    Session session(server, database);
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        SCOPED_TRACE(tables.at(i).name);
+        const Id id = insert(session, tables.at(i));
+        EXPECT_GT(id, last.at(i));
+        EXPECT_EQ(node_of(id), node);
+    }
+}
+
+class Dump : public testing::TestWithParam<Case> {};
+
+TEST_P(Dump, RestoresToTheSameDatabase) {
+    // The other node is the lower one: an ID of the same millisecond would not lie above.
+    constexpr int node = 7;
+    constexpr int other_node = 3;
+    const auto &[name, custom_format, ahead] = GetParam();
+    const Server server(node, {"fsync = off"});
+    const Server other_server(other_node, {"fsync = off"});
+
+    Session(server).run("CREATE DATABASE original");
+    Session session(server, "original");
+    make_tables(session);
+    const LastIds last = make_rows(session, ahead, node);
+    const std::string original = as_text(server, "original");
+    const std::filesystem::path file = dump(server, "original", custom_format);
+
+    for (const auto &[target, target_node] :
+         {std::pair{&server, node}, std::pair{&other_server, other_node}}) {
+        SCOPED_TRACE("restored on node " + std::to_string(target_node));
+        restore(*target, "copy", file, custom_format);
+        EXPECT_EQ(as_text(*target, "copy"), original);
+        expect_to_go_on_above(*target, "copy", target_node, last);
+    }
+    expect_to_go_on_above(server, "original", node, last);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Dump,
+                         testing::Values(Case{"Plain", false, false},
+                                         Case{"PlainAhead", false, true},
+                                         Case{"Custom", true, false},
+                                         Case{"CustomAhead", true, true}),
+                         [](const auto &instance) { return std::string(instance.param.name); });
+
+} // namespace
+} // namespace integration

@@ -1,0 +1,44 @@
+// What the tests know of IDs, written down apart from the extension's own code.
+#pragma once
+
+#include "session.hpp"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace integration {
+
+// The parts of an ID in the default layout: milliseconds since 2023-01-01 UTC, node, counter.
+Id compose(std::int64_t unix_ms, int node, int counter);
+std::int64_t unix_ms_of(Id id);
+int node_of(Id id);
+
+std::int64_t unix_ms_now();
+
+// An ID of an hour from now. A sequence set to it is ahead of the clock for the rest of the test,
+// so that its durable state alone, and not the clock, keeps it from repeating itself.
+Id hour_ahead(int node = 1);
+
+// SELECT snowflake.nextval('sequence'), in this many rows.
+std::string nextval(const std::string &sequence, int rows = 1);
+
+// SELECT setval('sequence', id).
+std::string setval(const std::string &sequence, Id id);
+
+// Each ID stands for a run of stride numbers, itself the first. Whether every run lies above the
+// run before it, and whether no two runs, however ordered, have a number in common.
+testing::AssertionResult increasing(const std::vector<Id> &ids, Id stride = 1);
+testing::AssertionResult disjoint(std::vector<Id> ids, Id stride = 1);
+
+using Random = std::mt19937_64;
+
+// Seeded from the variable SNOWFLAKE_SEED, or with a seed that is printed to be put there.
+// Generators of different streams are independent.
+Random make_random(unsigned stream = 0);
+
+int between(Random &random, int least, int greatest);
+
+} // namespace integration

@@ -1,0 +1,259 @@
+// Makes, starts, stops, kills and copies PostgreSQL servers for the tests.
+#include "server.hpp"
+
+#include "session.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <mutex>
+#include <pqxx/pqxx>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <sys/shm.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace integration {
+
+namespace {
+
+constexpr std::string_view socket_name = "/.s.PGSQL.5432";
+
+// The settings of a client in the environment (PGHOST, PGOPTIONS, ..) are not meant for these
+// servers.
+void forget_client_settings() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        std::vector<std::string> names;
+        for (char **entry = environ; *entry != nullptr; ++entry) {
+            const std::string name(*entry, std::string_view(*entry).find('='));
+            if (name.starts_with("PG") && name != "PG_CONFIG")
+                names.push_back(name);
+        }
+        for (const std::string &name : names)
+            unsetenv(name.c_str());
+    });
+}
+
+std::string environment(const char *name, const char *otherwise) {
+    const char *value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+Output run_command(const std::vector<std::string> &command,
+                   const std::filesystem::path &directory) {
+    const OutputFiles files{.out = directory / "program.out", .err = directory / "program.err"};
+    std::filesystem::remove(files.out);
+    std::filesystem::remove(files.err);
+    Process process(command, files, SIGKILL);
+    const std::optional<int> status = process.wait(patience);
+    if (!status)
+        throw std::runtime_error(command.front() + " does not end");
+    return {.exit_code = WIFEXITED(*status) ? WEXITSTATUS(*status) : -1,
+            .out = read_file(files.out),
+            .err = read_file(files.err)};
+}
+
+std::string find_programs(const std::filesystem::path &directory) {
+    const std::string pg_config = environment("PG_CONFIG", "pg_config");
+    Output output = run_command({pg_config, "--bindir"}, directory);
+    if (output.exit_code != 0)
+        throw std::runtime_error("cannot run " + pg_config + " (see the variable PG_CONFIG)");
+    return output.out.substr(0, output.out.find('\n'));
+}
+
+std::string last_lines(const std::string &text, int count) {
+    std::size_t begin = text.size();
+    while (count-- >= 0 && begin != 0 && begin != std::string::npos)
+        begin = text.rfind('\n', begin - 1);
+    return begin == std::string::npos ? text : text.substr(begin);
+}
+
+} // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+    std::string name = environment("TMPDIR", "/tmp") + "/snowflake-XXXXXX";
+    if (name.size() + socket_name.size() >= sizeof(sockaddr_un::sun_path))
+        name = "/tmp/snowflake-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr)
+        throw std::runtime_error("cannot make the directory " + name + " (see TMPDIR)");
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+Server::Server(int node, const std::vector<std::string> &settings) {
+    if (geteuid() == 0)
+        throw std::runtime_error("PostgreSQL does not run as root: start this program as an "
+                                 "ordinary user (runuser -u postgres -- ...)");
+    forget_client_settings();
+    programs_ = find_programs(directory_.path());
+    // What is not synchronized here would be lost with the machine, not with the server's
+    // processes.
+    run_successfully("initdb", {"--no-sync", "-D", data(), "-U", "postgres", "-A", "trust", "-E",
+                                "UTF8", "--no-locale", "--no-instructions"});
+    configure({"snowflake.node = " + std::to_string(node),
+               // Shared memory in the data directory, so that nothing is left after a kill.
+               "dynamic_shared_memory_type = mmap", "unix_socket_permissions = 0700",
+               "log_line_prefix = '%m [%p] '"});
+    configure(settings);
+    start();
+}
+
+Server Server::standby_of(const Server &primary, const std::vector<std::string> &settings) {
+    return {Copy{primary}, settings};
+}
+
+Server::Server(Copy copy, const std::vector<std::string> &settings)
+    : programs_(copy.primary.programs_) {
+    run_successfully("pg_basebackup", {"-d", copy.primary.conninfo(), "-D", data(),
+                                       "--checkpoint=fast", "--no-sync", "--write-recovery-conf"});
+    configure(settings);
+    start();
+}
+
+Server::~Server() {
+    try {
+        if (testing::Test::HasFailure() || std::uncaught_exceptions() > 0)
+            std::cerr << "The end of a server's log:" << last_lines(read_file(file("log")), 60)
+                      << '\n';
+        if (postmaster_.started()) {
+            // At once, without a checkpoint; the directory is removed anyway.
+            postmaster_.signal(SIGQUIT);
+            if (!postmaster_.wait(patience))
+                kill_all();
+        }
+        remove_shared_memory();
+    } catch (const std::exception &error) {
+        std::cerr << "A server was not stopped properly: " << error.what() << '\n';
+    }
+}
+
+void Server::configure(const std::vector<std::string> &settings) const {
+    std::ofstream file(data() / "postgresql.conf", std::ios::app);
+    for (const std::string &setting : settings)
+        file << setting << '\n';
+}
+
+void Server::start() {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!launch()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("the shared memory of a killed server stays in use");
+        pause_between_looks();
+    }
+}
+
+// Starts the postmaster and waits for it; false if the memory of a killed one is still in use.
+bool Server::launch() {
+    const std::size_t old_log = read_file(file("log")).size();
+    postmaster_ = Process({programs_ + "/postgres", "-D", data(), "-k", directory_.path(), "-p",
+                           "5432", "-c", "listen_addresses="},
+                          {.out = file("log"), .err = file("log")}, SIGQUIT);
+
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!answers()) {
+        if (postmaster_.wait(std::chrono::milliseconds(0))) {
+            const std::string log = read_file(file("log")).substr(old_log);
+            if (log.find("pre-existing shared memory block") != std::string::npos)
+                return false;
+            throw std::runtime_error("the server does not start:\n" + log);
+        }
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("the server does not answer");
+        pause_between_looks();
+    }
+    return true;
+}
+
+bool Server::answers() const {
+    try {
+        const pqxx::connection connection(conninfo());
+        return connection.is_open();
+    } catch (const pqxx::broken_connection &) {
+        return false;
+    }
+}
+
+void Server::stop() {
+    postmaster_.signal(SIGINT);
+    if (!postmaster_.wait(patience))
+        throw std::runtime_error("the server does not stop");
+}
+
+void Server::kill_all() {
+    postmaster_.freeze();
+    const std::vector<ProcessId> children = children_of(postmaster_.pid());
+    // None of these numbers can have gone to another process: their parent, which stands still,
+    // would have to collect them first.
+    for (const ProcessId &child : children)
+        kill(child.pid, SIGKILL);
+    postmaster_.signal(SIGKILL);
+    postmaster_.wait(patience);
+
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (const ProcessId &child : children) {
+        while (running(child)) {
+            if (std::chrono::steady_clock::now() > deadline)
+                throw std::runtime_error("a killed process of the server does not end");
+            pause_between_looks();
+        }
+    }
+}
+
+void Server::promote() const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
+    Session session(*this);
+    if (session.text("SELECT pg_promote(true, " + std::to_string(seconds) + ")") != "t")
+        throw std::runtime_error("the standby was not promoted");
+}
+
+// A killed server leaves a small block of System V shared memory behind, and its number on the
+// seventh line of postmaster.pid.
+void Server::remove_shared_memory() const {
+    std::ifstream lock_file(data() / "postmaster.pid");
+    std::string line;
+    for (int number = 1; number < 7; ++number)
+        std::getline(lock_file, line);
+    unsigned long key = 0;
+    int block = 0;
+    if (lock_file >> key >> block)
+        shmctl(block, IPC_RMID, nullptr);
+}
+
+std::string Server::conninfo(const std::string &database) const {
+    return "host=" + directory_.path().string() + " port=5432 user=postgres dbname=" + database;
+}
+
+std::filesystem::path Server::file(const std::string &name) const {
+    return directory_.path() / name;
+}
+
+Output Server::run(const std::string &program, const std::vector<std::string> &arguments) const {
+    std::vector<std::string> command{programs_ + "/" + program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_command(command, directory_.path());
+}
+
+void Server::run_successfully(const std::string &program,
+                              const std::vector<std::string> &arguments) const {
+    const Output output = run(program, arguments);
+    if (output.exit_code != 0) {
+        std::ostringstream message;
+        message << program << " failed with exit code " << output.exit_code << ":\n" << output.err;
+        throw std::runtime_error(message.str());
+    }
+}
+
+} // namespace integration

@@ -1,0 +1,57 @@
+// A thin layer over libpqxx.
+#include "session.hpp"
+
+#include "server.hpp"
+
+namespace integration {
+
+namespace {
+
+// libpqxx would silently connect anew, and a lost session would look like a living one. Deprecated,
+// because version 7 never does.
+pqxx::connection &stay_broken(pqxx::connection &connection) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    connection.inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+    return connection;
+}
+
+} // namespace
+
+Session::Session(const Server &server, const std::string &database)
+    : connection_(server.conninfo(database)), statements_(stay_broken(connection_)) {}
+
+void Session::run(const std::string &sql) {
+    statements_.exec(sql);
+}
+
+std::vector<Id> Session::numbers(const std::string &sql) {
+    const pqxx::result result = statements_.exec(sql);
+    std::vector<Id> values;
+    if (result.columns() == 0)
+        return values;
+    values.reserve(result.size());
+    for (const pqxx::row &row : result)
+        values.push_back(row[0].as<Id>());
+    return values;
+}
+
+Id Session::number(const std::string &sql) {
+    return statements_.exec1(sql)[0].as<Id>();
+}
+
+std::string Session::text(const std::string &sql) {
+    return statements_.exec1(sql)[0].as<std::string>();
+}
+
+std::string Session::sqlstate(const std::string &sql) {
+    try {
+        run(sql);
+        return "00000";
+    } catch (const pqxx::sql_error &error) {
+        return error.sqlstate();
+    }
+}
+
+} // namespace integration

@@ -1,0 +1,180 @@
+// A streaming standby: it decodes IDs, makes none, and once promoted goes on above every ID that
+// its primary handed out.
+#include "ids.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <future>
+
+namespace integration {
+namespace {
+
+// No WAL reaches the standby unless somebody waited for it to be written.
+const std::vector<std::string> lazy_wal_writer = {"wal_writer_delay = 10s", "autovacuum = off"};
+
+void wait_for(Session &session, const std::string &condition) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (session.text("SELECT " + condition) != "t") {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("waited in vain for " + condition);
+        pause_between_looks();
+    }
+}
+
+// Waits until the standby has replayed all that is on the primary's disk.
+void wait_for_replay(Session &primary, Session &standby) {
+    const std::string written = primary.text("SELECT pg_current_wal_flush_lsn()");
+    wait_for(standby, "pg_last_wal_replay_lsn() >= '" + written + "'");
+}
+
+TEST(Standby, DecodesIds) {
+    const Server primary(1);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE TABLE t (id bigint DEFAULT snowflake.nextval())");
+    session.run("INSERT INTO t SELECT snowflake.nextval() FROM generate_series(1, 100)");
+
+    const Server copy = Server::standby_of(primary);
+    Session standby(copy);
+    wait_for_replay(session, standby);
+    const std::string decoded =
+        "SELECT string_agg(concat_ws(' ', id, snowflake.get_epoch(id), snowflake.get_timestamp(id),"
+        " snowflake.get_count(id), snowflake.get_node(id), snowflake.format(id)), E'\\n'"
+        " ORDER BY id) FROM t";
+    EXPECT_EQ(standby.text(decoded), session.text(decoded));
+    EXPECT_EQ(standby.number("SELECT count(*) FROM t WHERE snowflake.get_node(id) = 1"), 100);
+}
+
+TEST(Standby, RefusesNextvalAsTheServerDoes) {
+    const Server primary(1);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE SEQUENCE s CACHE 50");
+    session.run("SELECT pg_catalog.nextval('s')");
+    session.run(nextval("s"));
+
+    const Server copy = Server::standby_of(primary);
+    Session standby(copy);
+    wait_for_replay(session, standby);
+    EXPECT_EQ(standby.sqlstate("SELECT pg_catalog.nextval('s')"), "25006");
+    EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval('s')"), "25006");
+    EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval()"), "25006");
+}
+
+struct Sequence {
+    const char *name;
+    const char *definition;
+    bool ahead;
+    Id stride;
+};
+constexpr std::array<Sequence, 5> sequences{{
+    {"in_time", "CREATE SEQUENCE in_time", false, 1},
+    {"ahead", "CREATE SEQUENCE ahead", true, 1},
+    {"cached", "CREATE SEQUENCE cached CACHE 50", true, 1},
+    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", true, 4096},
+    {"snowflake.id_seq", "", true, 1},
+}};
+
+// Makes IDs of every sequence, none of them committed, and returns the greatest of each.
+std::array<Id, sequences.size()> make_ids(Session &session) {
+    constexpr int most_rows = 2000;
+    Random random = make_random();
+    std::array<Id, sequences.size()> greatest{};
+    session.run("BEGIN");
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        const std::vector<Id> ids =
+            session.numbers(nextval(sequences.at(i).name, between(random, 1, most_rows)));
+        EXPECT_TRUE(increasing(ids, sequences.at(i).stride));
+        greatest.at(i) = ids.back();
+    }
+    return greatest;
+}
+
+// Makes a standby of a primary that has made IDs, kills the primary once the standby is as far as
+// the primary's disk, and promotes it.
+void expect_to_go_on_above(const char *between_ids) {
+    Server primary(1, lazy_wal_writer);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    for (const Sequence &sequence : sequences) {
+        session.run(sequence.definition);
+        if (sequence.ahead)
+            session.run(setval(sequence.name, hour_ahead()));
+        session.run(nextval(sequence.name));
+    }
+
+    const Server copy = Server::standby_of(primary);
+    Session standby(copy);
+    session.run(between_ids);
+    const auto greatest = make_ids(session);
+    Session observer(primary);
+    wait_for_replay(observer, standby);
+    EXPECT_EQ(standby.sqlstate(nextval("in_time")), "25006");
+
+    primary.kill_all();
+    copy.promote();
+
+    // The session that was refused before goes on as the session of a primary.
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+        EXPECT_GE(standby.number(nextval(sequences.at(i).name)),
+                  greatest.at(i) + sequences.at(i).stride)
+            << "of " << sequences.at(i).name;
+}
+
+TEST(Standby, GoesOnAboveOncePromoted) {
+    expect_to_go_on_above("SELECT");
+}
+
+TEST(Standby, GoesOnAboveAfterACheckpoint) {
+    expect_to_go_on_above("CHECKPOINT");
+}
+
+// The ID of a committed transaction must not be lost with the primary: the commit waits for a
+// synchronous standby, also where making the ID was all that the transaction did.
+void expect_to_wait_for_the_standby(const std::string &nextval_call) {
+    Server primary(1, lazy_wal_writer);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE SEQUENCE s");
+    session.run(setval("s", hour_ahead()));
+    Server copy = Server::standby_of(primary);
+
+    copy.stop();
+    session.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    session.run("SELECT pg_reload_conf()");
+    session.run("CHECKPOINT");
+    Session client(primary);
+    const std::string pid = client.text("SELECT pg_backend_pid()");
+    wait_for(client, "current_setting('synchronous_standby_names') = '*'");
+
+    std::future<Id> id =
+        std::async(std::launch::async, [&] { return client.number("SELECT " + nextval_call); });
+    const std::string waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
+                              " AND wait_event = 'SyncRep')";
+    bool waited = false;
+    while (!waited && id.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+        waited = session.text(waits) == "t";
+        pause_between_looks();
+    }
+    EXPECT_TRUE(waited) << nextval_call << " did not wait for the standby";
+
+    copy.start();
+    const Id received = id.get();
+    primary.kill_all();
+    copy.promote();
+    EXPECT_GT(Session(copy).number("SELECT " + nextval_call), received);
+}
+
+TEST(SynchronousStandby, IsWaitedForByTheServersNextval) {
+    expect_to_wait_for_the_standby("pg_catalog.nextval('s')");
+}
+
+TEST(SynchronousStandby, IsWaitedForBySnowflakeNextval) {
+    expect_to_wait_for_the_standby("snowflake.nextval('s')");
+}
+
+} // namespace
+} // namespace integration
