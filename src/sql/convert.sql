@@ -9,7 +9,8 @@
 --   convert_snowflake_to_sequence   the way back
 --
 -- All of them run with a fixed search_path: names come out schema-qualified, and no object of the
--- caller's can stand in for another.
+-- caller's can stand in for another. Those that read the catalog do so without JIT: the planner
+-- expects far more rows of the recursions than there are, and to compile them would take seconds.
 
 CREATE FUNCTION snowflake.conversion_columns(
         seq regclass,
@@ -23,6 +24,7 @@ CREATE FUNCTION snowflake.conversion_columns(
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
+    SET jit = off
     AS $function$
     WITH RECURSIVE
     -- How the server prints the sequence as an argument of nextval.
@@ -62,17 +64,23 @@ CREATE FUNCTION snowflake.conversion_columns(
             FROM linked
             JOIN pg_attribute here ON here.attrelid = linked.relid AND here.attnum = linked.attnum
             CROSS JOIN LATERAL (
+                -- By way of pg_depend, which has an index on what is referenced.
                 SELECT k.conrelid, k.conkey[i]
-                    FROM pg_constraint k, generate_subscripts(k.confkey, 1) i
-                    WHERE k.contype = 'f' AND k.confrelid = linked.relid
+                    FROM pg_depend d
+                    JOIN pg_constraint k ON k.oid = d.objid
+                    CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) i
+                    WHERE d.classid = 'pg_constraint'::regclass
+                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = linked.relid
+                      AND d.refobjsubid = linked.attnum
+                      AND k.contype = 'f' AND k.confrelid = linked.relid
                       AND k.confkey[i] = linked.attnum
                 UNION ALL
                 SELECT a.attrelid, a.attnum
-                    FROM pg_inherits h
-                    JOIN pg_attribute a ON a.attname = here.attname AND NOT a.attisdropped
-                     AND a.attrelid = CASE linked.relid WHEN h.inhparent THEN h.inhrelid
-                                                        ELSE h.inhparent END
-                    WHERE linked.relid IN (h.inhparent, h.inhrelid)
+                    FROM (SELECT inhrelid FROM pg_inherits WHERE inhparent = linked.relid
+                          UNION ALL
+                          SELECT inhparent FROM pg_inherits WHERE inhrelid = linked.relid) h(relid)
+                    JOIN pg_attribute a ON a.attrelid = h.relid AND a.attname = here.attname
+                    WHERE NOT a.attisdropped
             ) next(relid, attnum)
     )
     SELECT a.attrelid, a.attnum, a.attname, coalesce(s.is_identity, false), s.old_default,
@@ -101,19 +109,41 @@ CREATE FUNCTION snowflake.conversion_dependents(
     RETURNS SETOF record
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET jit = off
     AS $function$
-    -- A node is a column to be widened, a generated column or, with attnum 0, a view.
+    -- A node is a column to be widened, a generated column or, with attnum 0, a view. With attnum -1
+    -- it is the row type of a table: a materialized view that stores rows of it is in the way, too.
     WITH RECURSIVE node(relid, attnum, classid, objid, depth) AS (
         SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0
+            FROM snowflake.conversion_columns(seq) WHERE widened
+        UNION
+        SELECT relid, -1, 0, 0, 0
             FROM snowflake.conversion_columns(seq) WHERE widened
         UNION
         SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1
             FROM node
             JOIN pg_class n ON n.oid = node.relid
-            JOIN pg_depend d
-              ON (d.refclassid = 'pg_class'::regclass AND d.refobjid = node.relid
-                  AND node.attnum IN (0, d.refobjsubid))
-              OR (node.attnum = 0 AND d.refclassid = 'pg_type'::regclass AND d.refobjid = n.reltype)
+            LEFT JOIN pg_type y ON y.oid = n.reltype
+            CROSS JOIN LATERAL (
+                SELECT classid, objid, deptype FROM pg_depend
+                    WHERE refclassid = 'pg_class'::regclass AND refobjid = node.relid
+                      AND node.attnum IN (0, refobjsubid) AND node.attnum >= 0
+                UNION ALL
+                SELECT classid, objid, deptype FROM pg_depend
+                    WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+                      AND node.attnum = 0
+                      -- Views of such rows are found by their rules.
+                      AND NOT (classid = 'pg_class'::regclass
+                               AND EXISTS (SELECT FROM pg_class WHERE oid = objid AND relkind IN ('v', 'm')))
+                UNION ALL
+                SELECT 'pg_rewrite'::regclass, m.oid, deptype
+                    FROM pg_depend
+                    JOIN pg_class c ON c.oid = objid AND c.relkind = 'm'
+                    JOIN pg_rewrite m ON m.ev_class = c.oid
+                    WHERE classid = 'pg_class'::regclass
+                      AND refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+                      AND node.attnum = -1
+            ) d
             LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
                                   AND r.rulename = '_RETURN'
             LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
@@ -161,10 +191,11 @@ CREATE FUNCTION snowflake.conversion_dependents(
         LEFT JOIN pg_statistic_ext s
                ON found.classid = 'pg_statistic_ext'::regclass AND s.oid = found.objid
         -- What belongs to another one comes and goes with it: clones of a trigger on partitions,
-        -- triggers of constraints, plain defaults, owned sequences, not-null constraints.
+        -- triggers of constraints, plain defaults, owned sequences, not-null constraints, the TOAST
+        -- table of a materialized view.
         WHERE NOT coalesce(t.tgisinternal OR t.tgparentid <> 0, false)
           AND NOT coalesce(a.attgenerated = '', false)
-          AND NOT coalesce(c.relkind = 'S', false)
+          AND NOT coalesce(c.relkind IN ('S', 't'), false)
           AND NOT coalesce(k.contype IN ('n', 't'), false)
           -- These the server makes again when it alters the column that they are on.
           AND NOT (found.depth = 1
@@ -461,8 +492,10 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
+    SET jit = off
     AS $function$
-    WITH col AS (SELECT * FROM snowflake.conversion_columns(seq)),
+    WITH col AS MATERIALIZED (SELECT * FROM snowflake.conversion_columns(seq)),
+    dependent AS MATERIALIZED (SELECT * FROM snowflake.conversion_dependents(seq)),
     argument(text) AS (
         SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
     )
@@ -517,10 +550,21 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_type y ON y.oid = t.reltype
         JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
         WHERE col.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
+          -- A view of such rows holds none of them, a materialized view is made again.
+          AND NOT (d.classid = 'pg_class'::regclass
+                   AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')))
+    UNION ALL
+    -- What is not the caller's the server does not let him alter or drop.
+    SELECT DISTINCT format('%s is not owned by %s', relid, current_user)
+        FROM (SELECT relid FROM col WHERE widened OR new_default IS NOT NULL
+              UNION SELECT relid FROM dependent
+                  WHERE kind IN ('view', 'rule', 'trigger', 'policy', 'index', 'generated')) r
+        JOIN pg_class c ON c.oid = r.relid
+        WHERE NOT pg_has_role(c.relowner, 'USAGE')
     UNION ALL
     SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column',
                   a.attname, d.relid)
-        FROM snowflake.conversion_dependents(seq) d
+        FROM dependent d
         JOIN pg_attrdef f ON f.oid = d.objid
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
         WHERE d.kind = 'generated'
@@ -529,7 +573,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                OR EXISTS (SELECT FROM pg_attribute later
                               WHERE later.attrelid = a.attrelid AND later.attnum > a.attnum
                                 AND NOT later.attisdropped
-                                AND NOT EXISTS (SELECT FROM snowflake.conversion_dependents(seq) e
+                                AND NOT EXISTS (SELECT FROM dependent e
                                                     JOIN pg_attrdef g ON g.oid = e.objid
                                                     WHERE e.kind = 'generated'
                                                       AND g.adrelid = later.attrelid
@@ -537,7 +581,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     UNION ALL
     SELECT format('%s depends on a column to be widened',
                   pg_describe_object(d.classid, d.objid, 0))
-        FROM snowflake.conversion_dependents(seq) d
+        FROM dependent d
         WHERE d.kind IS NULL
            OR EXISTS (SELECT FROM pg_depend e
                           WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
@@ -556,6 +600,7 @@ CREATE FUNCTION snowflake.conversion_plan(
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
+    SET jit = off
     AS $function$
 DECLARE
     guard constant bigint := 9223372036854775807;
@@ -694,19 +739,24 @@ BEGIN
 
     -- The columns, each table in one go: types first, for the table and all that inherit from it.
     FOR o IN
+        WITH g AS MATERIALIZED (
+            SELECT * FROM snowflake.conversion_dependents(seq) WHERE kind = 'generated')
         SELECT t.relid,
                string_agg(format('ALTER COLUMN %I TYPE bigint', t.attname), ', ' ORDER BY t.attnum) AS actions,
                (SELECT string_agg(
-                           concat(format(', ADD COLUMN %I %s', a.attname, format_type(a.atttypid, a.atttypmod)),
+                           -- Made from wider values, it needs the width itself.
+                           concat(format(', ADD COLUMN %I %s', a.attname,
+                                         CASE WHEN a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                              THEN 'bigint' ELSE format_type(a.atttypid, a.atttypmod) END),
                                   CASE WHEN a.attcollation <> y.typcollation
                                        THEN ' COLLATE ' || a.attcollation::regcollation END,
                                   ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid), ') STORED',
                                   CASE WHEN a.attnotnull THEN ' NOT NULL' END), '' ORDER BY a.attnum)
-                    FROM snowflake.conversion_dependents(seq) g
+                    FROM g
                     JOIN pg_attrdef f ON f.oid = g.objid
                     JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                     JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE g.kind = 'generated' AND g.relid = t.relid) AS generated,
+                    WHERE g.relid = t.relid) AS generated,
                (WITH RECURSIVE tree(relid) AS (
                     SELECT t.relid::oid
                     UNION SELECT i.inhrelid FROM tree JOIN pg_inherits i ON i.inhparent = tree.relid)
@@ -801,6 +851,7 @@ DECLARE
     last bigint;
     columns integer;
     always boolean;
+    obstacles text[] := '{}';
 BEGIN
     -- Raises what there is to say against it, before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
@@ -840,12 +891,26 @@ BEGIN
             RAISE NOTICE 'rewriting table % (%)', step.rewrites, pg_size_pretty(step.size);
             started := clock_timestamp();
         END IF;
-        EXECUTE step.command;
+        -- What the plan cannot know: an expression that has no meaning any more, such as the call of
+        -- a function that takes integers only. All of those are found before the call fails.
+        BEGIN
+            EXECUTE step.command;
+        EXCEPTION
+            WHEN undefined_function OR ambiguous_function OR datatype_mismatch OR indeterminate_datatype
+                 OR undefined_table OR undefined_column OR undefined_object THEN
+                obstacles := obstacles || format('%s: %s', split_part(step.command, E'\n', 1), SQLERRM);
+        END;
         IF step.size >= large THEN
             RAISE NOTICE 'rewrote table % in % s', step.rewrites,
                 round(extract(epoch FROM clock_timestamp() - started), 1);
         END IF;
     END LOOP;
+
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot convert sequence %', seq
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
 
     IF steps = 0 THEN
         RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
