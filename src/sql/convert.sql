@@ -102,7 +102,8 @@ COMMENT ON FUNCTION snowflake.conversion_columns(regclass) IS
 CREATE FUNCTION snowflake.conversion_dependents(
         seq regclass,
         OUT kind text,     -- view, rule, trigger, policy, publication, generated, index, constraint,
-                           -- statistics; NULL: one that cannot be carried over
+                           -- statistics; rebuilt index, rebuilt statistics: the server makes it again,
+                           -- without all it had; NULL: one that cannot be carried over
         OUT classid oid, OUT objid oid,
         OUT relid regclass, -- the relation that it is, or is on
         OUT depth integer)  -- greater than that of all it depends on itself
@@ -169,7 +170,10 @@ CREATE FUNCTION snowflake.conversion_dependents(
                WHEN p.oid IS NOT NULL THEN 'policy'
                WHEN b.oid IS NOT NULL THEN 'publication'
                WHEN a.attgenerated <> '' THEN 'generated'
-               WHEN c.relkind IN ('i', 'I') THEN 'index'
+               WHEN i.only AND i.attached THEN NULL
+               WHEN c.oid IS NOT NULL AND found.depth = 1 AND NOT i.only THEN 'rebuilt index'
+               WHEN s.oid IS NOT NULL AND found.depth = 1 THEN 'rebuilt statistics'
+               WHEN i.indexrelid IS NOT NULL THEN 'index'
                WHEN k.contype IN ('c', 'u', 'p', 'x') THEN 'constraint'
                WHEN s.oid IS NOT NULL THEN 'statistics'
            END,
@@ -186,7 +190,16 @@ CREATE FUNCTION snowflake.conversion_dependents(
         LEFT JOIN pg_attrdef f ON found.classid = 'pg_attrdef'::regclass AND f.oid = found.objid
         LEFT JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
         LEFT JOIN pg_class c ON found.classid = 'pg_class'::regclass AND c.oid = found.objid
-        LEFT JOIN pg_index i ON i.indexrelid = c.oid
+        -- An index ON ONLY a partitioned table, which the server would make again for all partitions.
+        LEFT JOIN LATERAL (
+            SELECT indexrelid, indrelid, c.relkind = 'I' AND NOT indisvalid AS only,
+                   EXISTS (SELECT FROM pg_inherits WHERE inhparent = indexrelid)
+                   OR EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) AS attached,
+                   EXISTS (SELECT FROM pg_depend x
+                               WHERE x.classid = found.classid AND x.objid = found.objid
+                                 AND x.deptype = 'x') AS extended
+                FROM pg_index WHERE indexrelid = c.oid
+        ) i ON true
         LEFT JOIN pg_constraint k ON found.classid = 'pg_constraint'::regclass AND k.oid = found.objid
         LEFT JOIN pg_statistic_ext s
                ON found.classid = 'pg_statistic_ext'::regclass AND s.oid = found.objid
@@ -197,9 +210,12 @@ CREATE FUNCTION snowflake.conversion_dependents(
           AND NOT coalesce(a.attgenerated = '', false)
           AND NOT coalesce(c.relkind IN ('S', 't'), false)
           AND NOT coalesce(k.contype IN ('n', 't'), false)
-          -- These the server makes again when it alters the column that they are on.
+          -- These the server makes again when it alters the column that they are on; only some of what
+          -- they had it forgets.
           AND NOT (found.depth = 1
-                   AND (coalesce(c.relkind IN ('i', 'I'), false) OR k.oid IS NOT NULL OR s.oid IS NOT NULL))
+                   AND (k.oid IS NOT NULL
+                        OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.extended)
+                        OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0))
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
     'objects that depend on columns which the conversion of a sequence widens';
@@ -405,6 +421,12 @@ BEGIN
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_class'::regclass, objid, format('INDEX %s', o.name));
 
+    WHEN 'rebuilt index' THEN
+        RETURN QUERY SELECT x
+            FROM snowflake.conversion_annotations(
+                'pg_class'::regclass, objid, format('INDEX %s', objid::regclass)) x
+            WHERE x LIKE 'ALTER %';
+
     WHEN 'constraint' THEN
         SELECT k.conname, k.conrelid::regclass AS relation INTO o
             FROM pg_constraint k WHERE k.oid = objid;
@@ -412,6 +434,12 @@ BEGIN
                            pg_get_constraintdef(objid));
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_constraint'::regclass, objid, format('CONSTRAINT %I ON %s', o.conname, o.relation));
+
+    WHEN 'rebuilt statistics' THEN
+        RETURN QUERY SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname, s.stxname,
+                                   s.stxstattarget)
+            FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
+            WHERE s.oid = objid;
 
     WHEN 'statistics' THEN
         SELECT format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
@@ -448,6 +476,19 @@ BEGIN
                                CASE o.enabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
                                               ELSE 'ENABLE ALWAYS' END, o.name);
         END IF;
+        -- The triggers that stand for it on the partitions have states of their own.
+        RETURN QUERY
+            WITH RECURSIVE clone AS (
+                SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled FROM pg_trigger t WHERE t.tgparentid = objid
+                UNION ALL
+                SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled
+                    FROM clone JOIN pg_trigger t ON t.tgparentid = clone.oid
+            )
+            SELECT format('ALTER TABLE ONLY %s %s TRIGGER %I', clone.tgrelid::regclass,
+                          CASE clone.tgenabled WHEN 'O' THEN 'ENABLE' WHEN 'D' THEN 'DISABLE'
+                                               WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END,
+                          clone.tgname)
+                FROM clone WHERE clone.tgenabled <> o.enabled;
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_trigger'::regclass, objid, format('TRIGGER %I ON %s', o.name, o.relation));
 
@@ -656,6 +697,7 @@ BEGIN
                        (SELECT format('DROP %s %s', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW'
                                                                  ELSE 'VIEW' END, d.relid)
                             FROM pg_class WHERE oid = d.relid)
+                   WHEN 'index' THEN format('DROP INDEX %s', d.objid::regclass)
                    WHEN 'generated' THEN
                        (SELECT format('ALTER TABLE ONLY %s DROP COLUMN %I', d.relid, a.attname)
                             FROM pg_attrdef f
@@ -664,6 +706,7 @@ BEGIN
                END AS drop_command
             FROM snowflake.conversion_dependents(seq) d
             WHERE d.kind IN ('publication', 'policy', 'rule', 'trigger', 'view', 'generated')
+               OR d.kind = 'index' AND d.depth = 1 -- the others go with their view or column
             ORDER BY d.kind IN ('view', 'generated'), d.depth DESC, d.objid DESC
     LOOP
         step := step + 1;
