@@ -253,13 +253,14 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     WITH class AS (
         SELECT c.relnamespace, c.relowner, c.relacl,
                CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS type,
-               CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r'::"char" END AS acl_type
+               CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r'::"char" END AS acl_type,
+               CASE c.relkind WHEN 'S' THEN 'S'::"char" ELSE 'r'::"char" END AS given_type
             FROM pg_class c WHERE c.oid = relation
     ),
     given AS (
         SELECT d.defaclacl FROM class, pg_default_acl d
             WHERE d.defaclrole IN (class.relowner, current_user::regrole)
-              AND d.defaclobjtype = class.acl_type
+              AND d.defaclobjtype = class.given_type
               AND d.defaclnamespace IN (0, class.relnamespace)
     ),
     -- Nothing to do where the rights are the built-in ones and will be.
@@ -268,6 +269,19 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     ),
     role(oid, name) AS (
         SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
+    ),
+    right_given AS (
+        SELECT x.grantor, x.grantee, x.is_grantable, 0 AS attnum,
+               string_agg(x.privilege_type, ', ') AS privileges
+            FROM touched,
+                 aclexplode(coalesce(touched.relacl, acldefault(touched.acl_type, touched.relowner))) x
+            GROUP BY x.grantor, x.grantee, x.is_grantable
+        UNION ALL
+        SELECT x.grantor, x.grantee, x.is_grantable, a.attnum,
+               format('%s (%I)', x.privilege_type, a.attname)
+            FROM pg_attribute a
+            CROSS JOIN LATERAL aclexplode(a.attacl) x
+            WHERE a.attrelid = relation AND NOT a.attisdropped
     )
     SELECT format('REVOKE ALL ON %s %s FROM %s', touched.type, relation,
                   string_agg(role.name, ', ' ORDER BY role.oid))
@@ -276,21 +290,23 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
            OR role.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
         GROUP BY touched.type
     UNION ALL
-    (SELECT format('GRANT %s ON %s %s TO %s%s', string_agg(x.privilege_type, ', '), touched.type,
-                   relation, role.name, CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
-        FROM touched,
-             aclexplode(coalesce(touched.relacl, acldefault(touched.acl_type, touched.relowner))) x
-        JOIN role ON role.oid = x.grantee
-        GROUP BY touched.type, role.oid, role.name, x.is_grantable
-        ORDER BY role.oid, x.is_grantable)
-    UNION ALL
-    (SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', x.privilege_type, a.attname, relation, role.name,
-                   CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
-        FROM pg_attribute a
-        CROSS JOIN LATERAL aclexplode(a.attacl) x
-        JOIN role ON role.oid = x.grantee
-        WHERE a.attrelid = relation AND NOT a.attisdropped
-        ORDER BY a.attnum, role.oid)
+    (SELECT line.command
+        FROM right_given g
+        JOIN class ON true
+        JOIN role ON role.oid = g.grantee
+        CROSS JOIN LATERAL (
+            SELECT format('GRANT %s ON %s %s TO %s%s', g.privileges, class.type, relation, role.name,
+                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+        ) command(text)
+        -- Who passed on a right of his passes it on again, where the caller can speak for him.
+        CROSS JOIN LATERAL unnest(
+            CASE WHEN g.grantor = class.relowner OR NOT pg_has_role(g.grantor, 'MEMBER')
+                 THEN ARRAY[command.text]
+                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
+                            format('SET LOCAL ROLE %I', current_user)]
+            END) WITH ORDINALITY line(command, n)
+        ORDER BY g.grantor <> class.relowner, g.attnum, NOT g.is_grantable, role.oid, g.grantor,
+                 g.privileges, line.n)
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_rights(regclass) IS
     'commands that give a relation the rights it has';
@@ -573,7 +589,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                OR EXISTS (SELECT FROM pg_depend d
                               WHERE d.classid = 'pg_class'::regclass AND d.objid = col.relid
                                 AND d.refclassid = 'pg_class'::regclass AND d.refobjid = col.relid
-                                AND d.refobjsubid = col.attnum AND d.deptype = 'i'))
+                                AND d.refobjsubid = col.attnum))
     UNION ALL
     SELECT format('column %I of table %s is inherited from several parents', col.attname, col.relid)
         FROM col
@@ -665,7 +681,7 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege';
     END IF;
 
-    obstacles := ARRAY(SELECT x FROM snowflake.conversion_obstacles(seq) x);
+    obstacles := ARRAY(SELECT x FROM snowflake.conversion_obstacles(seq) x ORDER BY x COLLATE "C");
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence %', seq
             USING ERRCODE = 'feature_not_supported',
