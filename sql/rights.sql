@@ -22,6 +22,7 @@ SET ROLE regress_snowflake_maker;
 SELECT snowflake.nextval('s');
 SELECT snowflake.currval('s');
 SELECT snowflake.lastval();
+\set SHOW_CONTEXT never
 SELECT snowflake.convert_sequence_to_snowflake('s');
 SELECT snowflake.nextval() > 0 AS database_wide;
 SELECT setval('snowflake.id_seq', 1);

@@ -586,10 +586,12 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_partitioned_table p ON p.partrelid = col.relid
         WHERE col.widened
           AND (col.attnum = ANY (p.partattrs::smallint[])
+               -- The columns of an expression depend on the table.
                OR EXISTS (SELECT FROM pg_depend d
                               WHERE d.classid = 'pg_class'::regclass AND d.objid = col.relid
+                                AND d.objsubid = col.attnum AND d.deptype = 'i'
                                 AND d.refclassid = 'pg_class'::regclass AND d.refobjid = col.relid
-                                AND d.refobjsubid = col.attnum))
+                                AND d.refobjsubid = 0))
     UNION ALL
     SELECT format('column %I of table %s is inherited from several parents', col.attname, col.relid)
         FROM col
@@ -809,7 +811,13 @@ BEGIN
                                               THEN 'bigint' ELSE format_type(a.atttypid, a.atttypmod) END),
                                   CASE WHEN a.attcollation <> y.typcollation
                                        THEN ' COLLATE ' || a.attcollation::regcollation END,
-                                  ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid), ') STORED',
+                                  ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid),
+                                  CASE a.attgenerated WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END,
+                                  CASE WHEN a.attnotnull THEN
+                                      (SELECT format(' CONSTRAINT %I', conname) FROM pg_constraint
+                                           WHERE conrelid = a.attrelid AND contype = 'n'
+                                             AND conkey = ARRAY[a.attnum])
+                                  END,
                                   CASE WHEN a.attnotnull THEN ' NOT NULL' END), '' ORDER BY a.attnum)
                     FROM g
                     JOIN pg_attrdef f ON f.oid = g.objid

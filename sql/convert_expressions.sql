@@ -1,0 +1,70 @@
+-- Converting sequences that defaults call in larger expressions, on any number of tables and under
+-- any name.
+SET snowflake.node = 1;
+\set VERBOSITY terse
+CREATE SCHEMA shop;
+CREATE SCHEMA "Other ""Shop""";
+
+-- Columns that keep the number alone are widened, text and numeric keep their type.
+CREATE SEQUENCE shop."Odd ""Na'me\";
+CREATE TABLE shop.a (x integer DEFAULT nextval('shop."Odd ""Na''me\"'), "Y y" text DEFAULT 'ORD-' || nextval('shop."Odd ""Na''me\"'));
+CREATE TABLE shop.b (x numeric DEFAULT nextval('shop."Odd ""Na''me\"'), y bigint DEFAULT COALESCE(NULL, nextval('shop."Odd ""Na''me\"')) + 0);
+CREATE TABLE "Other ""Shop""".c ("X" smallint DEFAULT pg_catalog.nextval('shop."Odd ""Na''me\"'));
+SET search_path = shop;
+SELECT snowflake.convert_sequence_to_snowflake('"Odd ""Na''me\"');
+RESET search_path;
+SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
+    WHERE table_schema IN ('shop', 'Other "Shop"') AND table_name IN ('a', 'b', 'c') ORDER BY 1, 2;
+INSERT INTO shop.a DEFAULT VALUES RETURNING snowflake.get_node(x), "Y y" LIKE 'ORD-%' AS prefixed;
+INSERT INTO shop.b DEFAULT VALUES RETURNING snowflake.get_node(x::bigint), snowflake.get_node(y);
+INSERT INTO "Other ""Shop""".c DEFAULT VALUES RETURNING snowflake.get_node("X");
+
+-- Two sequences in one expression; names that begin alike; one called nextval; a string that only
+-- looks like a call.
+CREATE SEQUENCE shop.one;
+CREATE SEQUENCE shop.one_more;
+CREATE SEQUENCE shop.nextval;
+CREATE TABLE shop.d (
+    t text DEFAULT nextval('shop.one') || '/' || nextval('shop.one_more') || '/' || nextval('shop.one'),
+    u text DEFAULT 'nextval(''shop.one''::regclass)' || nextval('shop.nextval'),
+    v text DEFAULT lpad(nextval('shop.one'::regclass)::text, 30, '0'));
+SELECT snowflake.convert_sequence_to_snowflake('shop.one');
+SELECT column_name, column_default FROM information_schema.columns
+    WHERE table_schema = 'shop' AND table_name = 'd' ORDER BY 1;
+SELECT snowflake.convert_sequence_to_snowflake('shop.nextval');
+SELECT snowflake.convert_sequence_to_snowflake('shop.one_more');
+SELECT column_name, column_default FROM information_schema.columns
+    WHERE table_schema = 'shop' AND table_name = 'd' ORDER BY 1;
+INSERT INTO shop.d DEFAULT VALUES RETURNING length(v);
+
+-- Nobody's objects stand in for the server's.
+CREATE FUNCTION shop.format(text, regclass) RETURNS text LANGUAGE sql AS $$ SELECT 'DROP SCHEMA shop CASCADE' $$;
+CREATE FUNCTION shop.nextval(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint';
+CREATE SEQUENCE shop.hostile_seq;
+CREATE TABLE shop.hostile (id integer DEFAULT pg_catalog.nextval('shop.hostile_seq'));
+SET search_path = shop, pg_catalog, public;
+SELECT snowflake.convert_sequence_to_snowflake('hostile_seq');
+RESET search_path;
+INSERT INTO shop.hostile DEFAULT VALUES RETURNING snowflake.get_node(id);
+-- What calls somebody else's function on the sequence is not converted.
+CREATE SEQUENCE shop.own_seq;
+CREATE TABLE shop.own (id bigint DEFAULT shop.nextval('shop.own_seq'));
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SELECT snowflake.convert_sequence_to_snowflake('shop.own_seq');
+
+-- Settings of the session that change how names and strings are printed.
+CREATE SEQUENCE shop."set\ting";
+CREATE TABLE shop.setting (id integer DEFAULT nextval('shop."set\ting"'), t text DEFAULT E'\\' || nextval('shop."set\ting"'));
+SET quote_all_identifiers = on;
+SET standard_conforming_strings = off;
+SET escape_string_warning = off;
+SET backslash_quote = off;
+SELECT snowflake.convert_sequence_to_snowflake('shop."set\\ting"');
+RESET ALL;
+SET snowflake.node = 1;
+SELECT column_name, column_default FROM information_schema.columns
+    WHERE table_schema = 'shop' AND table_name = 'setting' ORDER BY 1;
+
+SET client_min_messages = warning;
+DROP SCHEMA shop, "Other ""Shop""" CASCADE;

@@ -1,0 +1,61 @@
+-- Converting sequences of partitioned and inherited tables.
+SET snowflake.node = 1;
+\set VERBOSITY terse
+CREATE SCHEMA part;
+SET search_path = part;
+
+-- Foreign keys from and to a partitioned table; a partition of another shape; two levels.
+CREATE TABLE region (id serial PRIMARY KEY);
+CREATE TABLE sale (
+    id serial, region_id integer REFERENCES region, year integer, PRIMARY KEY (id, year)
+) PARTITION BY LIST (year);
+CREATE TABLE sale_20 PARTITION OF sale FOR VALUES IN (2020) PARTITION BY LIST (year);
+CREATE TABLE sale_20_all PARTITION OF sale_20 DEFAULT;
+CREATE TABLE sale_21 (year integer NOT NULL, dropped integer, region_id integer, id integer NOT NULL DEFAULT nextval('sale_id_seq'));
+ALTER TABLE sale_21 DROP COLUMN dropped;
+ALTER TABLE sale ATTACH PARTITION sale_21 FOR VALUES IN (2021);
+CREATE TABLE refund (sale_id integer, year integer, FOREIGN KEY (sale_id, year) REFERENCES sale);
+CREATE INDEX sale_region ON sale (region_id);
+CREATE INDEX sale_only ON ONLY sale (id, region_id);
+CREATE TABLE log (sale_id integer);
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER keep BEFORE UPDATE OF id ON sale FOR EACH ROW EXECUTE FUNCTION keep();
+ALTER TABLE sale_20_all DISABLE TRIGGER keep;
+CREATE VIEW sale_20_view AS SELECT id FROM sale_20;
+INSERT INTO region DEFAULT VALUES;
+INSERT INTO sale (region_id, year) VALUES (1, 2020), (1, 2021);
+INSERT INTO refund VALUES (1, 2020);
+SELECT snowflake.convert_sequence_to_snowflake('sale_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('region_id_seq');
+SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
+    WHERE table_schema = 'part' AND column_name <> 'year' ORDER BY 1, 2;
+SELECT indexrelid::regclass, indisvalid, (SELECT count(*) FROM pg_inherits WHERE inhparent = indexrelid) AS partitions
+    FROM pg_index WHERE indrelid = 'sale'::regclass ORDER BY indexrelid::regclass::text COLLATE "C";
+SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgname = 'keep' ORDER BY tgrelid::regclass::text COLLATE "C";
+INSERT INTO sale (region_id, year) VALUES (1, 2020), (1, 2021) RETURNING snowflake.get_node(id);
+INSERT INTO sale_21 (year) VALUES (2021) RETURNING snowflake.get_node(id);
+INSERT INTO refund SELECT id, year FROM sale WHERE id > 1000;
+INSERT INTO refund VALUES (99, 2020);
+
+-- Wide already, partitioned by the ID itself.
+CREATE TABLE hashed (id bigserial PRIMARY KEY) PARTITION BY HASH (id);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+SELECT snowflake.convert_sequence_to_snowflake('hashed_id_seq');
+INSERT INTO hashed DEFAULT VALUES RETURNING snowflake.get_node(id);
+
+-- Inheritance: a child has a default, a key and a view of its own.
+CREATE TABLE parent (id serial, item text);
+CREATE TABLE child (extra text, PRIMARY KEY (id)) INHERITS (parent);
+CREATE TABLE grandchild () INHERITS (child);
+ALTER TABLE grandchild ALTER id SET DEFAULT 7;
+CREATE TABLE of_child (child_id integer REFERENCES child);
+CREATE VIEW child_view AS SELECT id FROM child;
+SELECT snowflake.convert_sequence_to_snowflake('parent_id_seq');
+SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
+    WHERE table_schema = 'part' AND table_name LIKE '%child%' AND data_type <> 'text' ORDER BY 1, 2;
+INSERT INTO child DEFAULT VALUES RETURNING snowflake.get_node(id);
+INSERT INTO of_child SELECT id FROM ONLY child;
+INSERT INTO grandchild DEFAULT VALUES RETURNING id;
+
+SET client_min_messages = warning;
+DROP SCHEMA part CASCADE;

@@ -1,0 +1,102 @@
+-- What cannot be converted is named, all of it, and nothing is changed.
+SET snowflake.node = 1;
+\set SHOW_CONTEXT never
+CREATE SCHEMA refused;
+SET search_path = refused;
+
+-- Keys of a domain.
+CREATE DOMAIN key AS integer;
+CREATE SEQUENCE domain_seq;
+CREATE TABLE domain_key (id key PRIMARY KEY DEFAULT nextval('domain_seq'));
+CREATE TABLE domain_reference (key_id key REFERENCES domain_key);
+SELECT snowflake.convert_sequence_to_snowflake('domain_seq');
+-- Domains and views that use the sequence themselves.
+CREATE SEQUENCE used;
+CREATE DOMAIN numbered AS integer DEFAULT nextval('used');
+CREATE VIEW next_one AS SELECT nextval('used');
+CREATE TABLE currently (id integer DEFAULT nextval('used') + currval('used'));
+SELECT snowflake.convert_sequence_to_snowflake('used');
+-- Functions with a body of SQL that is parsed when they are made.
+CREATE TABLE body (id serial PRIMARY KEY);
+CREATE FUNCTION last_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT max(id) FROM body; END;
+CREATE FUNCTION next_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT nextval('body_id_seq'); END;
+SELECT snowflake.convert_sequence_to_snowflake('body_id_seq');
+-- Rows of the table in other tables and types; a function that returns rows of it is none.
+CREATE TABLE rows (id serial PRIMARY KEY);
+CREATE TABLE row_holder (one rows, list rows[]);
+CREATE TYPE row_type AS (one rows);
+CREATE FUNCTION all_rows() RETURNS SETOF rows LANGUAGE sql AS 'SELECT * FROM rows';
+SELECT snowflake.convert_sequence_to_snowflake('rows_id_seq');
+DROP TABLE row_holder;
+DROP TYPE row_type;
+SELECT snowflake.convert_sequence_to_snowflake('rows_id_seq');
+INSERT INTO rows DEFAULT VALUES;
+SELECT snowflake.get_node(id) FROM all_rows();
+-- A function that returns rows of a view that is in the way.
+CREATE TABLE behind (id serial);
+CREATE VIEW in_front AS SELECT id FROM behind;
+CREATE FUNCTION all_in_front() RETURNS SETOF in_front LANGUAGE sql AS 'SELECT * FROM in_front';
+SELECT snowflake.convert_sequence_to_snowflake('behind_id_seq');
+-- Tables of a type, partition keys, columns of several parents, a generated column in the middle.
+CREATE TYPE shape AS (id integer);
+CREATE TABLE typed OF shape;
+CREATE SEQUENCE typed_seq;
+ALTER TABLE typed ALTER id SET DEFAULT nextval('typed_seq');
+CREATE TABLE by_range (id serial) PARTITION BY RANGE (id);
+CREATE TABLE by_hash (id serial) PARTITION BY HASH ((id + 1));
+CREATE TABLE mother (id integer);
+CREATE TABLE father (id integer);
+CREATE TABLE both_parents (id serial) INHERITS (mother, father);
+CREATE TABLE middle (id serial, twice integer GENERATED ALWAYS AS (id * 2) STORED, item text);
+SELECT snowflake.convert_sequence_to_snowflake('typed_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_range_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_hash_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('both_parents_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('middle_id_seq');
+-- Expressions that have no meaning for bigint.
+CREATE TABLE called (id serial PRIMARY KEY);
+CREATE FUNCTION for_integers(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+CREATE VIEW call_view AS
+    SELECT for_integers(id) FROM called;
+CREATE VIEW tree_view AS
+    WITH RECURSIVE r AS (SELECT 0 AS id UNION ALL SELECT c.id FROM called c JOIN r ON true) SELECT * FROM r;
+CREATE VIEW call_view_view AS
+    SELECT * FROM call_view;
+SELECT snowflake.convert_sequence_to_snowflake('called_id_seq');
+CREATE TABLE indexed (id serial);
+CREATE INDEX ON indexed (for_integers(id));
+SELECT snowflake.convert_sequence_to_snowflake('indexed_id_seq');
+SELECT count(*) FROM call_view_view;
+-- Values above the clock, which new IDs could meet.
+CREATE TABLE high (id bigserial);
+SELECT setval('high_id_seq', 9000000000000000000);
+SELECT snowflake.convert_sequence_to_snowflake('high_id_seq');
+SELECT setval('high_id_seq', 1);
+SELECT snowflake.convert_sequence_to_snowflake('high_id_seq');
+
+-- No sequence, not the caller's, not the caller's view.
+SELECT snowflake.convert_sequence_to_snowflake('high');
+SELECT snowflake.convert_sequence_to_snowflake(0::oid::regclass);
+CREATE ROLE regress_snowflake_owner;
+GRANT ALL ON SCHEMA refused TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('called_id_seq');
+SELECT * FROM snowflake.conversion_plan('called_id_seq');
+CREATE TABLE own (id serial PRIMARY KEY);
+GRANT SELECT, REFERENCES ON own TO PUBLIC;
+RESET ROLE;
+CREATE VIEW foreign_view AS SELECT id FROM own;
+CREATE TABLE foreign_table (own_id integer REFERENCES own);
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('own_id_seq');
+RESET ROLE;
+
+-- Nothing has changed.
+SELECT table_name, column_name FROM information_schema.columns
+    WHERE table_schema = 'refused' AND data_type = 'bigint' ORDER BY 1, 2;
+SELECT relname FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid
+    WHERE relnamespace = 'refused'::regnamespace AND seqincrement <> 1 ORDER BY relname COLLATE "C";
+
+SET client_min_messages = warning;
+DROP SCHEMA refused CASCADE;
+DROP ROLE regress_snowflake_owner;
