@@ -45,10 +45,10 @@ INSERT INTO hashed DEFAULT VALUES RETURNING snowflake.get_node(id);
 
 -- Inheritance: a child has a default, a key and a view of its own.
 CREATE TABLE parent (id serial, item text);
-CREATE TABLE child (extra text, PRIMARY KEY (id)) INHERITS (parent);
+CREATE TABLE child (extra text, UNIQUE (id)) INHERITS (parent);
 CREATE TABLE grandchild () INHERITS (child);
 ALTER TABLE grandchild ALTER id SET DEFAULT 7;
-CREATE TABLE of_child (child_id integer REFERENCES child);
+CREATE TABLE of_child (child_id integer REFERENCES child (id));
 CREATE VIEW child_view AS SELECT id FROM child;
 SELECT snowflake.convert_sequence_to_snowflake('parent_id_seq');
 SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
