@@ -109,3 +109,30 @@ SET client_min_messages = warning;
 DROP SCHEMA owned CASCADE;
 DROP TABLE temporary;
 DROP ROLE regress_snowflake_owner;
+
+RESET search_path;
+RESET client_min_messages;
+-- A column that was given its default by hand is widened by the conversion.
+CREATE TABLE by_hand (id serial PRIMARY KEY);
+ALTER TABLE by_hand ALTER COLUMN id SET DEFAULT snowflake.nextval('by_hand_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_hand_id_seq');
+INSERT INTO by_hand DEFAULT VALUES RETURNING snowflake.get_node(id);
+-- So are those that use the sequence of the extension.
+CREATE TABLE shared (id integer DEFAULT nextval('snowflake.id_seq'));
+SELECT snowflake.convert_sequence_to_snowflake('snowflake.id_seq');
+INSERT INTO shared DEFAULT VALUES RETURNING snowflake.get_node(id);
+-- Functions of a constraint find what they find in the caller's search_path.
+CREATE SCHEMA owned_functions;
+SET search_path = owned_functions;
+CREATE TABLE limits (greatest bigint);
+INSERT INTO limits VALUES (9223372036854775807);
+CREATE FUNCTION within_limits(bigint) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN RETURN $1 <= (SELECT greatest FROM limits); END';
+CREATE TABLE checked (id serial PRIMARY KEY CHECK (within_limits(id)));
+INSERT INTO checked DEFAULT VALUES;
+SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq');
+INSERT INTO checked DEFAULT VALUES RETURNING snowflake.get_node(id);
+RESET search_path;
+SET client_min_messages = warning;
+DROP SCHEMA owned_functions CASCADE;
+DROP TABLE by_hand, shared;

@@ -10,6 +10,15 @@ CREATE SEQUENCE domain_seq;
 CREATE TABLE domain_key (id key PRIMARY KEY DEFAULT nextval('domain_seq'));
 CREATE TABLE domain_reference (key_id key REFERENCES domain_key);
 SELECT snowflake.convert_sequence_to_snowflake('domain_seq');
+-- Columns that take a number but cannot hold an ID.
+CREATE SEQUENCE too_narrow;
+CREATE TABLE narrow (a double precision DEFAULT nextval('too_narrow'), b numeric(18) DEFAULT nextval('too_narrow'),
+                     c varchar(18) DEFAULT nextval('too_narrow'), d integer DEFAULT nextval('too_narrow')::integer,
+                     e numeric(21,2) DEFAULT nextval('too_narrow'), f varchar(19) DEFAULT nextval('too_narrow'));
+CREATE TABLE below (id integer);
+CREATE VIEW narrow_view AS SELECT id FROM below;
+ALTER VIEW narrow_view ALTER COLUMN id SET DEFAULT nextval('too_narrow');
+SELECT snowflake.convert_sequence_to_snowflake('too_narrow');
 -- Domains and views that use the sequence themselves.
 CREATE SEQUENCE used;
 CREATE DOMAIN numbered AS integer DEFAULT nextval('used');

@@ -5,8 +5,9 @@
 --   conversion_definition   the commands that make one of those again, just as it is
 --   conversion_obstacles    what the conversion cannot take along
 --   conversion_plan         all commands of the conversion, in order
---   convert_sequence_to_snowflake   runs the plan
---   convert_snowflake_to_sequence   the way back
+--   conversion_run          runs them, for
+--   convert_sequence_to_snowflake
+--   convert_snowflake_to_sequence   is the way back
 --
 -- All of them run with a fixed search_path: names come out schema-qualified, and no object of the
 -- caller's can stand in for another. Those that read the catalog do so without JIT: the planner
@@ -58,7 +59,7 @@ CREATE FUNCTION snowflake.conversion_columns(
     -- All columns that hold values of these: through foreign keys from the referenced to the
     -- referencing column, and up and down the inheritance.
     linked(relid, attnum) AS (
-        SELECT relid::oid, attnum::smallint FROM sources WHERE new_default IS NOT NULL
+        SELECT relid::oid, attnum::smallint FROM sources
         UNION
         SELECT next.relid, next.attnum
             FROM linked
@@ -90,8 +91,7 @@ CREATE FUNCTION snowflake.conversion_columns(
            ELSE s.new_default END,
            t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
            a.attinhcount > 0
-        FROM (SELECT relid, attnum FROM linked
-              UNION SELECT relid, attnum FROM sources) l
+        FROM linked l
         JOIN pg_class t ON t.oid = l.relid
         JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
         LEFT JOIN sources s ON s.relid = l.relid AND s.attnum = l.attnum
@@ -562,6 +562,9 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
           AND d.classid <> 'pg_attrdef'::regclass
+          AND NOT EXISTS (SELECT FROM pg_depend e
+                              JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
+                              WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
           -- A view that only looks at the sequence may do so, unless the sequence is made anew.
           AND (r.oid IS NULL OR strpos(pg_get_ruledef(r.oid), argument.text) > 0
                OR EXISTS (SELECT FROM col WHERE is_identity))
@@ -580,6 +583,30 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         JOIN pg_type y ON y.oid = a.atttypid
         WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
+    UNION ALL
+    -- These take a number from the sequence, but not every ID.
+    SELECT format('column %I of %s has the type %s, which cannot hold an ID', col.attname, col.relid,
+                  format_type(a.atttypid, a.atttypmod))
+        FROM col
+        JOIN pg_class t ON t.oid = col.relid
+        JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+        JOIN pg_type y ON y.oid = a.atttypid
+        CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
+                                   CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
+        WHERE (col.is_identity OR col.old_default IS NOT NULL)
+          AND (base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
+               OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
+                   AND NOT EXISTS (SELECT FROM dependent
+                                       WHERE dependent.kind = 'view' AND dependent.relid = col.relid))
+               -- 19 digits: precision and scale, or length, as the server packs them into the modifier.
+               OR (base.oid = 'numeric'::regtype AND base.mod >= 4
+                   AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < 19)
+               OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod BETWEEN 4 AND 22))
+    UNION ALL
+    SELECT format('default of column %I of table %s casts the number to a type that cannot hold an ID: %s',
+                  attname, relid, old_default)
+        FROM col
+        WHERE old_default ~ '\)::(smallint|integer|real|double precision|money|oid)\M'
     UNION ALL
     SELECT format('column %I of table %s is part of the partition key', col.attname, col.relid)
         FROM col
@@ -691,7 +718,8 @@ BEGIN
     END IF;
     -- Converted already, and nothing has come to use it since.
     IF s.seqincrement = guard
-       AND NOT EXISTS (SELECT FROM snowflake.conversion_columns(seq) WHERE new_default IS NOT NULL) THEN
+       AND NOT EXISTS (SELECT FROM snowflake.conversion_columns(seq)
+                           WHERE new_default IS NOT NULL OR widened) THEN
         RETURN;
     END IF;
 
@@ -901,7 +929,7 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_plan(regclass) IS
     'the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';
 
-CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
+CREATE FUNCTION snowflake.conversion_run(seq regclass, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -910,6 +938,7 @@ CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
     AS $function$
 DECLARE
     epoch_ms constant bigint := 1672531200000;
+    slack_ms constant bigint := 60000; -- a snowflake sequence may itself be ahead of the clock
     large constant bigint := 1024 * 1024; -- bytes from which on a rewrite is announced
     step record;
     started timestamptz;
@@ -919,6 +948,9 @@ DECLARE
     columns integer;
     always boolean;
     obstacles text[] := '{}';
+    own_search_path constant text := current_setting('search_path');
+    command_search_path constant text :=
+        concat_ws(', ', 'pg_catalog', nullif(caller_search_path, ''), 'pg_temp');
 BEGIN
     -- Raises what there is to say against it, before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
@@ -935,13 +967,14 @@ BEGIN
     END LOOP;
 
     EXECUTE format('SELECT last_value FROM %s', seq) INTO last;
-    IF last >= (extract(epoch FROM clock_timestamp()) * 1000 - epoch_ms)::bigint << 22 THEN
+    IF last >= (extract(epoch FROM clock_timestamp()) * 1000 - epoch_ms + slack_ms)::bigint << 22 THEN
         RAISE EXCEPTION 'cannot convert sequence %', seq
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its last value, %s, is above the snowflake IDs of the present: '
                                   'new IDs could meet existing ones.', last),
                   HINT = format('If no such value is in use, set the sequence back: '
-                                'SELECT setval(%L, 1);', seq::text);
+                                'SELECT setval(%L, %s);', seq::text,
+                                (SELECT seqmin FROM pg_sequence WHERE seqrelid = seq));
     END IF;
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL OR c.widened),
            coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
@@ -961,7 +994,12 @@ BEGIN
         -- What the plan cannot know: an expression that has no meaning any more, such as the call of
         -- a function that takes integers only. All of those are found before the call fails.
         BEGIN
+            -- The functions of constraints and indexes may count on the path of whoever alters their
+            -- table. The command itself means the same in it: what it names is qualified, or the
+            -- server's own.
+            PERFORM set_config('search_path', command_search_path, true);
             EXECUTE step.command;
+            PERFORM set_config('search_path', own_search_path, true);
         EXCEPTION
             WHEN undefined_function OR ambiguous_function OR datatype_mismatch OR indeterminate_datatype
                  OR undefined_table OR undefined_column OR undefined_object THEN
@@ -988,6 +1026,15 @@ BEGIN
     END IF;
     RETURN columns;
 END
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_run(regclass, text) IS
+    'runs the plan of a conversion, with a search_path for the functions that its commands call';
+
+CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
+    RETURNS integer
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake.conversion_run(seq, pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass) IS
     'make a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';

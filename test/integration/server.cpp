@@ -106,7 +106,9 @@ Server::Server(int node, const std::vector<std::string> &settings) {
     configure({"snowflake.node = " + std::to_string(node),
                // Shared memory in the data directory, so that nothing is left after a kill.
                "dynamic_shared_memory_type = mmap", "unix_socket_permissions = 0700",
-               "log_line_prefix = '%m [%p] '"});
+               "log_line_prefix = '%m [%p] '",
+               // A statement that hangs fails the test instead of hanging with it.
+               "statement_timeout = '" + std::to_string(2 * patience.count()) + "s'"});
     configure(settings);
     start();
 }
