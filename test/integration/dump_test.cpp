@@ -1,5 +1,6 @@
 // A database with snowflake sequences, dumped and restored: no error, the same database again, and
 // its IDs go on above those of the original, also on a server of another node.
+#include "dump.hpp"
 #include "ids.hpp"
 #include "server.hpp"
 #include "session.hpp"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
-#include <sstream>
 
 namespace integration {
 namespace {
@@ -71,35 +71,6 @@ LastIds make_rows(Session &session, bool ahead, int node) {
     return last;
 }
 
-std::filesystem::path dump(const Server &server, const std::string &database, bool custom_format) {
-    std::filesystem::path file = server.file(database + (custom_format ? ".custom" : ".sql"));
-    server.run_successfully(
-        "pg_dump", {"-d", server.conninfo(database), "-f", file, custom_format ? "-Fc" : "-Fp"});
-    return file;
-}
-
-// The database as pg_dump prints it, but for the lines that hold a new random key each time.
-std::string as_text(const Server &server, const std::string &database) {
-    std::istringstream printed(read_file(dump(server, database, false)));
-    std::string text;
-    for (std::string line; std::getline(printed, line);)
-        if (!line.starts_with("\\restrict") && !line.starts_with("\\unrestrict"))
-            text += line + '\n';
-    return text;
-}
-
-void restore(const Server &server, const std::string &database, const std::filesystem::path &file,
-             bool custom_format) {
-    Session(server).run("CREATE DATABASE " + database + " TEMPLATE template0");
-    const std::string target = server.conninfo(database);
-    const Output output =
-        custom_format
-            ? server.run("pg_restore", {"--exit-on-error", "-d", target, file})
-            : server.run("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", target, "-f", file});
-    EXPECT_EQ(output.exit_code, 0);
-    EXPECT_EQ(output.err, "");
-}
-
 void expect_to_go_on_above(const Server &server, const std::string &database, int node,
                            const LastIds &last) {
     Session session(server, database);
@@ -125,14 +96,14 @@ TEST_P(Dump, RestoresToTheSameDatabase) {
     Session session(server, "original");
     make_tables(session);
     const LastIds last = make_rows(session, ahead, node);
-    const std::string original = as_text(server, "original");
+    const std::string original = dump_as_text(server, "original");
     const std::filesystem::path file = dump(server, "original", custom_format);
 
     for (const auto &[target, target_node] :
          {std::pair{&server, node}, std::pair{&other_server, other_node}}) {
         SCOPED_TRACE("restored on node " + std::to_string(target_node));
         restore(*target, "copy", file, custom_format);
-        EXPECT_EQ(as_text(*target, "copy"), original);
+        EXPECT_EQ(dump_as_text(*target, "copy"), original);
         expect_to_go_on_above(*target, "copy", target_node, last);
     }
     expect_to_go_on_above(server, "original", node, last);

@@ -1,0 +1,92 @@
+// A schema of many tables is converted whole: nothing else of it changes, it can be dumped,
+// restored and used, and the way back leads to where it came from.
+#include "dump.hpp"
+#include "ids.hpp"
+#include "random_schema.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <sstream>
+
+namespace integration {
+namespace {
+
+constexpr int tables = 80;
+constexpr Random::result_type seed = 2023;
+
+// Of the sequences that tables or defaults of the schema use.
+const char *const all_sequences =
+    "SELECT s.seqrelid::regclass FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid"
+    " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> 'snowflake'"
+    " ORDER BY s.seqrelid";
+
+std::string query(const Server &server, const std::string &database, const std::string &sql) {
+    const Output output =
+        server.run("psql", {"-X", "-A", "-t", "-q", "-d", server.conninfo(database), "-c", sql});
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    return output.out;
+}
+
+std::vector<std::string> lines(const std::string &text) {
+    std::vector<std::string> result;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        result.push_back(line);
+    return result;
+}
+
+// What one text has and the other has not; short, where all that matters is the first difference.
+std::string first_difference(const std::string &expected, const std::string &actual) {
+    const auto left = lines(expected);
+    const auto right = lines(actual);
+    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+        const std::string a = i < left.size() ? left[i] : "(end)";
+        const std::string b = i < right.size() ? right[i] : "(end)";
+        if (a != b)
+            return "line " + std::to_string(i) + "\n  expected: " + a + "\n  actual:   " + b;
+    }
+    return "";
+}
+
+void call_for_all_sequences(const Server &server, const std::string &function) {
+    Session session(server, "original");
+    for (const std::string &sequence : lines(query(server, "original", all_sequences))) {
+        session.run("SELECT snowflake." + function + "($sequence$" + sequence + "$sequence$)");
+    }
+}
+
+class Conversion : public testing::Test {
+  protected:
+    Conversion() : server_(1, {"fsync = off"}) {
+        for (const std::string &statement : role_statements())
+            Session(server_).run(statement);
+        Session(server_).run("CREATE DATABASE original");
+        Random random(seed);
+        Session session(server_, "original");
+        for (const std::string &statement : random_schema(random, tables))
+            session.run(statement);
+        session.run("CREATE EXTENSION snowflake");
+    }
+
+    Server server_;
+};
+
+TEST_F(Conversion, TakesAlongAWholeSchema) {
+    const std::string before = query(server_, "original", schema_facts);
+    call_for_all_sequences(server_, "convert_sequence_to_snowflake");
+    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    EXPECT_EQ(
+        query(server_, "original", "SELECT count(*) FROM pg_attribute WHERE attidentity <> ''"),
+        "0\n");
+
+    const std::string converted = dump_as_text(server_, "original");
+    restore(server_, "copy", dump(server_, "original", true), true);
+    EXPECT_EQ(first_difference(converted, dump_as_text(server_, "copy")), "");
+
+    call_for_all_sequences(server_, "convert_snowflake_to_sequence");
+    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    Session(server_, "original").run("DROP EXTENSION snowflake");
+}
+
+} // namespace
+} // namespace integration
