@@ -6,6 +6,7 @@
 #include "server.hpp"
 #include "session.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace integration {
@@ -35,24 +36,25 @@ std::vector<std::string> lines(const std::string &text) {
     return result;
 }
 
-// What one text has and the other has not; short, where all that matters is the first difference.
+// The first line in which the texts differ; empty if they are equal.
 std::string first_difference(const std::string &expected, const std::string &actual) {
-    const auto left = lines(expected);
-    const auto right = lines(actual);
-    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
-        const std::string a = i < left.size() ? left[i] : "(end)";
-        const std::string b = i < right.size() ? right[i] : "(end)";
-        if (a != b)
-            return "line " + std::to_string(i) + "\n  expected: " + a + "\n  actual:   " + b;
-    }
-    return "";
+    auto left = lines(expected);
+    auto right = lines(actual);
+    const std::size_t most = std::max(left.size(), right.size());
+    left.resize(most, "(end)");
+    right.resize(most, "(end)");
+    const auto [a, b] = std::mismatch(left.begin(), left.end(), right.begin());
+    return a == left.end() ? "" : "expected: " + *a + "\n  actual: " + *b;
+}
+
+std::string call(const std::string &function, const std::string &sequence) {
+    return "SELECT snowflake." + function + "($sequence$" + sequence + "$sequence$)";
 }
 
 void call_for_all_sequences(const Server &server, const std::string &function) {
     Session session(server, "original");
-    for (const std::string &sequence : lines(query(server, "original", all_sequences))) {
-        session.run("SELECT snowflake." + function + "($sequence$" + sequence + "$sequence$)");
-    }
+    for (const std::string &sequence : lines(query(server, "original", all_sequences)))
+        session.run(call(function, sequence));
 }
 
 class Conversion : public testing::Test {
