@@ -215,7 +215,8 @@ CREATE FUNCTION snowflake.conversion_dependents(
           AND NOT (found.depth = 1
                    AND (k.oid IS NOT NULL
                         OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.extended)
-                        OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0))
+                        OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0
+                           AND s.stxowner = current_user::regrole))
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
     'objects that depend on columns which the conversion of a sequence widens';
@@ -452,10 +453,16 @@ BEGIN
             'pg_constraint'::regclass, objid, format('CONSTRAINT %I ON %s', o.conname, o.relation));
 
     WHEN 'rebuilt statistics' THEN
-        RETURN QUERY SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname, s.stxname,
-                                   s.stxstattarget)
+        SELECT format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
             FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
             WHERE s.oid = objid;
+        IF o.stxstattarget >= 0 THEN
+            RETURN NEXT format('ALTER STATISTICS %s SET STATISTICS %s', o.name, o.stxstattarget);
+        END IF;
+        -- Minor versions differ in whether the server keeps the owner.
+        IF o.stxowner <> current_user::regrole THEN
+            RETURN NEXT format('ALTER STATISTICS %s OWNER TO %I', o.name, pg_get_userbyid(o.stxowner));
+        END IF;
 
     WHEN 'statistics' THEN
         SELECT format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
