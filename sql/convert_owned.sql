@@ -121,6 +121,12 @@ INSERT INTO by_hand DEFAULT VALUES RETURNING snowflake.get_node(id);
 CREATE TABLE shared (id integer DEFAULT nextval('snowflake.id_seq'));
 SELECT snowflake.convert_sequence_to_snowflake('snowflake.id_seq');
 INSERT INTO shared DEFAULT VALUES RETURNING snowflake.get_node(id);
+-- A stride that was chosen after a conversion survives another one.
+CREATE TABLE strides (id bigserial);
+SELECT snowflake.convert_sequence_to_snowflake('strides_id_seq');
+ALTER SEQUENCE strides_id_seq INCREMENT BY 50;
+SELECT snowflake.convert_sequence_to_snowflake('strides_id_seq');
+SELECT seqincrement FROM pg_sequence WHERE seqrelid = 'strides_id_seq'::regclass;
 -- Functions of a constraint find what they find in the caller's search_path.
 CREATE SCHEMA owned_functions;
 SET search_path = owned_functions;
@@ -135,4 +141,4 @@ INSERT INTO checked DEFAULT VALUES RETURNING snowflake.get_node(id);
 RESET search_path;
 SET client_min_messages = warning;
 DROP SCHEMA owned_functions CASCADE;
-DROP TABLE by_hand, shared;
+DROP TABLE by_hand, shared, strides;

@@ -19,6 +19,14 @@ CREATE TABLE below (id integer);
 CREATE VIEW narrow_view AS SELECT id FROM below;
 ALTER VIEW narrow_view ALTER COLUMN id SET DEFAULT nextval('too_narrow');
 SELECT snowflake.convert_sequence_to_snowflake('too_narrow');
+-- Defaults that would cut an ID short.
+CREATE SEQUENCE padded;
+CREATE TABLE padded_key (id text DEFAULT 'ORD-' || lpad(nextval('padded')::text, 6, '0'));
+SELECT snowflake.convert_sequence_to_snowflake('padded');
+-- Rows that lie above the IDs of the present.
+CREATE TABLE beyond (id bigserial PRIMARY KEY);
+INSERT INTO beyond VALUES (9000000000000000000);
+SELECT snowflake.convert_sequence_to_snowflake('beyond_id_seq');
 -- Domains and views that use the sequence themselves.
 CREATE SEQUENCE used;
 CREATE DOMAIN numbered AS integer DEFAULT nextval('used');

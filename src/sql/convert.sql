@@ -342,10 +342,7 @@ BEGIN
             WHERE r.oid = objid;
         RETURN NEXT concat('CREATE ', o.persistence, o.type, ' ', o.name, o.method, o.options,
                            o.tablespace, ' AS', E'\n', o.query,
-                           CASE WHEN o.materialized THEN
-                               CASE WHEN o.relispopulated THEN E'\n  WITH DATA'
-                                    ELSE E'\n  WITH NO DATA' END
-                           END);
+                           CASE WHEN o.materialized THEN E'\n  WITH NO DATA' END);
         FOR col IN
             SELECT a.attname, a.attnum, pg_get_expr(f.adbin, f.adrelid) AS "default",
                    col_description(a.attrelid, a.attnum) AS comment,
@@ -400,6 +397,10 @@ BEGIN
                                pg_get_userbyid(o.relowner));
         END IF;
         RETURN QUERY SELECT snowflake.conversion_rights(o.name);
+        -- Only now, as its owner: what its query calls must not run as whoever converts.
+        IF o.materialized AND o.relispopulated THEN
+            RETURN NEXT format('REFRESH MATERIALIZED VIEW %s', o.name);
+        END IF;
 
     WHEN 'generated' THEN
         -- The column is added by the command that widens the others.
@@ -601,7 +602,9 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
                                    CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
         WHERE (col.is_identity OR col.old_default IS NOT NULL)
-          AND (base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
+          AND (y.typcategory = 'A'
+               OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
+               OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
                OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
                    AND NOT EXISTS (SELECT FROM dependent
                                        WHERE dependent.kind = 'view' AND dependent.relid = col.relid))
@@ -614,6 +617,11 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                   attname, relid, old_default)
         FROM col
         WHERE old_default ~ '\)::(smallint|integer|real|double precision|money|oid)\M'
+    UNION ALL
+    SELECT format('default of column %I of table %s may cut the number short: %s', attname, relid, old_default)
+        FROM col
+        WHERE old_default ~ '\m("left"|"right"|substr|"substring"|substring|to_char)\('
+           OR old_default ~ '\m[lr]pad\(.*, (\d|1[0-8])[,)]' -- an ID has 18 or 19 digits
     UNION ALL
     SELECT format('column %I of table %s is part of the partition key', col.attname, col.relid)
         FROM col
@@ -701,6 +709,7 @@ DECLARE
     identity record;
     o record;
     obstacles text[];
+    is_ours boolean;
 BEGIN
     step := 0;
     SELECT c.oid, c.relname, c.relkind, c.relowner, c.relpersistence, q.* INTO s
@@ -723,8 +732,11 @@ BEGIN
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;
-    -- Converted already, and nothing has come to use it since.
-    IF s.seqincrement = guard
+    -- Converted already, and nothing has come to use it since. Then an increment that is not the guard
+    -- is a stride that somebody has chosen.
+    is_ours := EXISTS (SELECT FROM snowflake.conversion_columns(seq)
+                           WHERE old_default IS NOT NULL AND new_default IS NULL);
+    IF (s.seqincrement = guard OR is_ours)
        AND NOT EXISTS (SELECT FROM snowflake.conversion_columns(seq)
                            WHERE new_default IS NOT NULL OR widened) THEN
         RETURN;
@@ -951,13 +963,14 @@ DECLARE
     started timestamptz;
     steps integer := 0;
     tab regclass;
+    col record;
     last bigint;
     columns integer;
     always boolean;
     obstacles text[] := '{}';
     own_search_path constant text := current_setting('search_path');
     command_search_path constant text :=
-        concat_ws(', ', 'pg_catalog', nullif(caller_search_path, ''), 'pg_temp');
+        concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
 BEGIN
     -- Raises what there is to say against it, before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
@@ -974,10 +987,20 @@ BEGIN
     END LOOP;
 
     EXECUTE format('SELECT last_value FROM %s', seq) INTO last;
+    FOR col IN
+        SELECT c.relid, c.attname
+            FROM snowflake.conversion_columns(seq) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            WHERE (c.is_identity OR c.old_default IS NOT NULL)
+              AND t.relkind IN ('r', 'p') AND a.atttypid = 'bigint'::regtype
+    LOOP
+        EXECUTE format('SELECT greatest(%s, max(%I)) FROM %s', last, col.attname, col.relid) INTO last;
+    END LOOP;
     IF last >= (extract(epoch FROM clock_timestamp()) * 1000 - epoch_ms + slack_ms)::bigint << 22 THEN
         RAISE EXCEPTION 'cannot convert sequence %', seq
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Its last value, %s, is above the snowflake IDs of the present: '
+                  DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
                                   'new IDs could meet existing ones.', last),
                   HINT = format('If no such value is in use, set the sequence back: '
                                 'SELECT setval(%L, %s);', seq::text,
@@ -1001,12 +1024,15 @@ BEGIN
         -- What the plan cannot know: an expression that has no meaning any more, such as the call of
         -- a function that takes integers only. All of those are found before the call fails.
         BEGIN
-            -- The functions of constraints and indexes may count on the path of whoever alters their
-            -- table. The command itself means the same in it: what it names is qualified, or the
-            -- server's own.
-            PERFORM set_config('search_path', command_search_path, true);
+            -- What runs functions of users (of constraints and indexes, or a query) does so in the
+            -- caller's path, which they may count on; it names nothing that could be taken for
+            -- another object there. Where expressions are parsed, the path is our own.
+            IF step.command LIKE 'REFRESH %'
+               OR step.rewrites IS NOT NULL AND strpos(step.command, ' GENERATED ALWAYS AS ') = 0 THEN
+                PERFORM pg_catalog.set_config('search_path', command_search_path, true);
+            END IF;
             EXECUTE step.command;
-            PERFORM set_config('search_path', own_search_path, true);
+            PERFORM pg_catalog.set_config('search_path', own_search_path, true);
         EXCEPTION
             WHEN undefined_function OR ambiguous_function OR datatype_mismatch OR indeterminate_datatype
                  OR undefined_table OR undefined_column OR undefined_object THEN
@@ -1111,7 +1137,9 @@ BEGIN
 
     FOR o IN
         SELECT f.adrelid::regclass AS tab, a.attname, t.relkind,
-               replace(pg_get_expr(f.adbin, f.adrelid), our_call, 'nextval(' || argument || ')') AS new_default
+               regexp_replace(pg_get_expr(f.adbin, f.adrelid),
+                              '(?<![[:alnum:]_$."])' || regexp_replace(our_call, '([^[:alnum:]_])', '\\\1', 'g'),
+                              'nextval(' || replace(argument, '\', '\\') || ')', 'g') AS new_default
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid
             JOIN pg_class t ON t.oid = f.adrelid
