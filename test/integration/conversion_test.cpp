@@ -21,6 +21,25 @@ const char *const all_sequences =
     " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> 'snowflake'"
     " ORDER BY s.seqrelid";
 
+// What no conversion may leave behind: small keys and references to them, defaults that call the
+// server's nextval, identities, and sequences without the guard.
+const char *const all_narrow_keys =
+    "SELECT a.attrelid::regclass, a.attname FROM pg_attribute a"
+    " JOIN pg_constraint k ON k.conrelid = a.attrelid AND a.attnum = ANY (k.conkey)"
+    " WHERE k.contype IN ('p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)"
+    " AND a.attrelid >= 16384";
+const char *const all_server_calls =
+    "SELECT adrelid::regclass, adnum FROM pg_attrdef"
+    " WHERE pg_get_expr(adbin, adrelid) ~ '(?<!snowflake\\.)nextval'"
+    " UNION ALL SELECT attrelid::regclass, attnum FROM pg_attribute WHERE attidentity <> ''";
+const char *const all_unguarded =
+    "SELECT seqrelid::regclass FROM pg_sequence WHERE seqincrement <> 9223372036854775807";
+
+// The sequences that would not go on above their last value.
+const char *const all_stepping_back =
+    "SELECT seqrelid::regclass FROM (SELECT seqrelid, pg_sequence_last_value(seqrelid) AS last"
+    " FROM pg_sequence OFFSET 0) s WHERE snowflake.nextval(seqrelid::regclass) <= last";
+
 std::string query(const Server &server, const std::string &database, const std::string &sql) {
     const Output output =
         server.run("psql", {"-X", "-A", "-t", "-q", "-d", server.conninfo(database), "-c", sql});
@@ -97,13 +116,14 @@ TEST_F(Conversion, TakesAlongAWholeSchema) {
     const std::string before = query(server_, "original", schema_facts);
     call_for_all_sequences(server_, "convert_sequence_to_snowflake");
     EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
-    EXPECT_EQ(
-        query(server_, "original", "SELECT count(*) FROM pg_attribute WHERE attidentity <> ''"),
-        "0\n");
+    for (const char *left : {all_narrow_keys, all_server_calls, all_unguarded})
+        EXPECT_EQ(query(server_, "original", left), "");
 
     const std::string converted = dump_as_text(server_, "original");
     restore(server_, "copy", dump(server_, "original", true), true);
     EXPECT_EQ(first_difference(converted, dump_as_text(server_, "copy")), "");
+
+    EXPECT_EQ(query(server_, "copy", all_stepping_back), "");
 
     restore_in_two_parts(server_, "parts");
     EXPECT_EQ(first_difference(facts_without_materialized_views(server_, "original"),
