@@ -25,9 +25,9 @@ as_builder() {
     fi
 }
 
-# The PostgreSQL server refuses to run as root.
+# The PostgreSQL server refuses to run as root. Its user may not be able to read the current directory.
 as_server_user() {
-    if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+    if [ "$(id -u)" = 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
 }
 
 # Installs those of the Debian packages that are missing.
