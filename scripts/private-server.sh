@@ -33,6 +33,9 @@ install_privately() {
         mkdir -p "$root/$(dirname "$("$system" $directory)")"
         cp -rs "$("$system" $directory)" "$root/$(dirname "$("$system" $directory)")"
     done
+    # A link to a snowflake that the system has installed would be written through.
+    rm -rf "$root$("$system" --pkglibdir)"/{,bitcode/}snowflake* \
+        "$root$("$system" --sharedir)"/extension/snowflake*
     mkdir -p "$root/$("$system" --bindir)"
     cp -L "$("$system" --bindir)"/* "$root/$("$system" --bindir)"
     export PG_CONFIG=$root$("$system" --bindir)/pg_config
