@@ -135,11 +135,13 @@ bool is_closed(Layout layout, Id last, std::int64_t tick) {
            last == closing_id(layout, layout.tick_of(last));
 }
 
-// What the clock shows after this tick, in Unix microseconds. A clock that stands still or steps
-// back is not waited for longer than a tick takes.
+// What the clock shows after this tick, in Unix microseconds. Only a clock that stands still or
+// steps back is not waited for.
 std::int64_t wait_for_tick_after(Layout layout, std::int64_t tick) {
+    // Sleeps may end early, and the clock may be slewed meanwhile.
+    constexpr std::int64_t patience_us = 100'000;
     const std::int64_t next_tick_us = layout.unix_us(tick + 1);
-    sleep_until(next_tick_us, layout.tick_us());
+    sleep_until(next_tick_us, layout.tick_us() + patience_us);
     return std::max(clock_us(), next_tick_us);
 }
 
@@ -153,6 +155,9 @@ Reservation reserve_below_max_value(Layout layout, Id last, Request request,
     return reserve(layout, last, request);
 }
 
+// How much two processors may disagree on the time, generously.
+constexpr std::int64_t clock_skew_us = 100;
+
 // Reserves IDs on the page of the sequence, up to wanted, and returns them with the LSN up to which
 // the WAL covers them.
 //
@@ -165,8 +170,10 @@ Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t 
     for (;;) {
         const LockedPage page = lock_page(sequence.relid, definition.storage, sequence.buffer);
         const bool reset = !continued(page);
+        // Under the lock: not before what was handed out until the reset, by a clock that may
+        // differ a little between processors.
         if (reset)
-            now_us = clock_us(); // under the lock: not before what was handed out until the reset
+            now_us = clock_us() + clock_skew_us;
         const std::int64_t tick = layout.tick_at(now_us);
         const Id last = last_reserved(page);
         const Reservation reserved = reserve_below_max_value(
