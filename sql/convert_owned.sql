@@ -117,6 +117,11 @@ CREATE TABLE by_hand (id serial PRIMARY KEY);
 ALTER TABLE by_hand ALTER COLUMN id SET DEFAULT snowflake.nextval('by_hand_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('by_hand_id_seq');
 INSERT INTO by_hand DEFAULT VALUES RETURNING snowflake.get_node(id);
+-- One that needs no widening gets its guard all the same.
+CREATE TABLE by_hand_big (id bigserial PRIMARY KEY);
+ALTER TABLE by_hand_big ALTER COLUMN id SET DEFAULT snowflake.nextval('by_hand_big_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_hand_big_id_seq');
+SELECT nextval('by_hand_big_id_seq');
 -- So are those that use the sequence of the extension.
 CREATE TABLE shared (id integer DEFAULT nextval('snowflake.id_seq'));
 SELECT snowflake.convert_sequence_to_snowflake('snowflake.id_seq');
@@ -141,4 +146,4 @@ INSERT INTO checked DEFAULT VALUES RETURNING snowflake.get_node(id);
 RESET search_path;
 SET client_min_messages = warning;
 DROP SCHEMA owned_functions CASCADE;
-DROP TABLE by_hand, shared, strides;
+DROP TABLE by_hand, by_hand_big, shared, strides;

@@ -732,11 +732,11 @@ BEGIN
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;
-    -- Converted already, and nothing has come to use it since. Then an increment that is not the guard
-    -- is a stride that somebody has chosen.
+    -- Converted already, and nothing has come to use it since. An increment above 1 is then a stride
+    -- that somebody has chosen.
     is_ours := EXISTS (SELECT FROM snowflake.conversion_columns(seq)
                            WHERE old_default IS NOT NULL AND new_default IS NULL);
-    IF (s.seqincrement = guard OR is_ours)
+    IF (s.seqincrement = guard OR is_ours AND s.seqincrement > 1)
        AND NOT EXISTS (SELECT FROM snowflake.conversion_columns(seq)
                            WHERE new_default IS NOT NULL OR widened) THEN
         RETURN;
