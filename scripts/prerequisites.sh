@@ -41,28 +41,30 @@ install_packages() {
     update_package_lists
     say "Installing ${missing[*]}"
     as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+        apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
 }
 
-# Sets PG_CONFIG, unless it is set, to the newest PostgreSQL that has a server and its headers;
-# installs the one of this Debian release where there is none.
+# Sets PG_CONFIG, unless it is set, to the newest PostgreSQL installed; installs the one of this
+# Debian release where there is none, and the headers where there are none.
 find_postgresql() {
-    local candidate major drop_in=/etc/postgresql-common/createcluster.d/no-main-cluster.conf
+    local major drop_in=/etc/postgresql-common/createcluster.d/no-main-cluster.conf
     if [ -z "${PG_CONFIG:-}" ]; then
-        for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -V); do
-            [ -x "${candidate%/*}/postgres" ] && [ -f "$("$candidate" --pgxs)" ] &&
-                PG_CONFIG=$candidate
-        done
+        PG_CONFIG=$(find /usr/lib/postgresql/*/bin -name postgres 2>/dev/null | sort -V | tail -n 1 || true)
+        PG_CONFIG=${PG_CONFIG:+${PG_CONFIG%/*}/pg_config}
     fi
-    if [ -z "${PG_CONFIG:-}" ]; then
+    if [ -z "$PG_CONFIG" ]; then
         update_package_lists
         major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
         # The package would create a cluster and start it. None is wanted.
         as_root mkdir -p "${drop_in%/*}"
         echo "create_main_cluster = false" | as_root tee "$drop_in" >/dev/null
-        install_packages "postgresql-$major" "postgresql-server-dev-$major"
+        install_packages "postgresql-$major"
         as_root rm -f "$drop_in"
         PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
+    fi
+    # Debian's server brings PGXS without them.
+    if [ ! -f "$("$PG_CONFIG" --includedir-server)/postgres.h" ]; then
+        install_packages "postgresql-server-dev-$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')"
     fi
     export PG_CONFIG
 }
