@@ -23,7 +23,8 @@ struct Fields {
 
 // Epoch, tick length, and the width and order of the three fields, packed into 62 bits so that a
 // layout is passed in a register and a constant layout costs nothing. The timestamp is always the
-// highest field: IDs must sort by time.
+// highest field: IDs must sort by time. Layouts that share out the bits in the same way are equal:
+// where node or counter has no bits, the node counts as the higher one.
 class Layout {
   public:
     // Which field stands directly below the timestamp; the other one takes the lowest bits.
@@ -47,6 +48,12 @@ class Layout {
     // time that a 64-bit count of microseconds can express.
     static constexpr std::optional<Layout> make(const Parts &parts) noexcept;
 
+    // The layout whose bits() these are; none if no layout has them.
+    static constexpr std::optional<Layout> from_bits(std::uint64_t bits) noexcept;
+
+    // The layout as a number. Tables keep it, and clients see it: its meaning must never change.
+    [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
+
     // Unix microseconds of tick 0.
     [[nodiscard]] constexpr std::int64_t epoch_us() const noexcept { return epoch_ms() * 1000; }
 
@@ -68,6 +75,14 @@ class Layout {
     // Ticks in a second, 1 .. 1000000.
     [[nodiscard]] constexpr std::int64_t ticks_per_second() const noexcept {
         return power_of_ten(6 - tick_exponent());
+    }
+
+    // How many decimals of a second it takes to write the time of any tick exactly, 0 .. 6.
+    [[nodiscard]] constexpr int decimals() const noexcept {
+        int dropped = tick_exponent();
+        while (epoch_us() % power_of_ten(dropped) != 0)
+            --dropped;
+        return 6 - dropped;
     }
 
     // Widths of the fields in bits.
@@ -135,7 +150,10 @@ class Layout {
                                          mask(counter_bits()));
     }
 
-    // The greatest ID of a tick, 0 .. last_tick(), over all nodes.
+    // The smallest and the greatest ID of a tick, 0 .. last_tick(), over all nodes.
+    [[nodiscard]] constexpr Id first_id_of_tick(std::int64_t tick) const noexcept {
+        return tick << timestamp_shift();
+    }
     [[nodiscard]] constexpr Id last_id_of_tick(std::int64_t tick) const noexcept {
         return tick << timestamp_shift() | static_cast<Id>(mask(timestamp_shift()));
     }
@@ -193,20 +211,32 @@ constexpr std::optional<Layout> Layout::make(const Parts &parts) noexcept {
         parts.timestamp_bits + parts.node_bits + parts.counter_bits > 63)
         return std::nullopt;
 
+    const bool counter_first =
+        parts.order == Order::counter_above_node && parts.node_bits > 0 && parts.counter_bits > 0;
     const auto part = [](int value, int at_bit) {
         return static_cast<std::uint64_t>(value) << at_bit;
     };
     const Layout layout{
         static_cast<std::uint64_t>(parts.epoch_ms) | part(parts.tick_exponent, tick_at_bit) |
         part(parts.timestamp_bits, timestamp_at_bit) | part(parts.node_bits, node_at_bit) |
-        part(parts.counter_bits, counter_at_bit) |
-        part(parts.order == Order::counter_above_node ? 1 : 0, order_at_bit)};
+        part(parts.counter_bits, counter_at_bit) | part(counter_first ? 1 : 0, order_at_bit)};
 
     // The last tick must end within 2^63-1 us; dividing first cannot overflow.
     constexpr std::int64_t end_of_time = std::numeric_limits<std::int64_t>::max();
     if (layout.last_tick() >= (end_of_time - layout.epoch_us()) / layout.tick_us())
         return std::nullopt;
     return layout;
+}
+
+constexpr std::optional<Layout> Layout::from_bits(std::uint64_t bits) noexcept {
+    const Layout read{bits};
+    const auto layout = make({.epoch_ms = read.epoch_ms(),
+                              .tick_exponent = read.tick_exponent(),
+                              .timestamp_bits = read.timestamp_bits(),
+                              .node_bits = read.node_bits(),
+                              .counter_bits = read.counter_bits(),
+                              .order = read.order()});
+    return layout && layout->bits_ == bits ? layout : std::nullopt;
 }
 
 // The default layout: milliseconds since 2023-01-01 00:00:00 UTC in 41 bits, 10 bits of node,

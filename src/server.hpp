@@ -24,19 +24,22 @@ extern "C" {
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_sequence.h"
+#include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"
 #endif
 #include "fmgr.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
@@ -103,6 +106,14 @@ inline constexpr std::int64_t unix_to_server_us =
     std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
 
 } // namespace snowflake::server
+
+// Raises an error, unless the caller wants to be told of bad input instead (pg_input_is_valid, COPY
+// ... ON_ERROR); then this returns from the function. Callers can since PostgreSQL 16.
+#if PG_VERSION_NUM >= 160000
+#define SNOWFLAKE_ERETURN(context, value, ...) ereturn(context, value, __VA_ARGS__)
+#else
+#define SNOWFLAKE_ERETURN(context, value, ...) ereport(ERROR, __VA_ARGS__)
+#endif
 
 // The block by which the server knows that a module was built for it; since PostgreSQL 18 it can
 // tell the module's name and version.

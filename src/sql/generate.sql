@@ -1,9 +1,5 @@
 -- Making IDs. The functions keep the names, rights and errors of the server's own.
 
-\echo Use "CREATE EXTENSION snowflake" to load this file. \quit
-
-GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
-
 -- The database-wide sequence. It is guarded, as a converted one is: an INCREMENT that leaves the
 -- server's own nextval no room, and a first value that counts as taken.
 CREATE SEQUENCE snowflake.id_seq INCREMENT BY 9223372036854775807;

@@ -1,0 +1,148 @@
+// What SQL can call to read IDs, and to compose them from a time: everything but nextval, without
+// a clock and without a sequence.
+
+#include "layout.hpp"
+#include "layout_datum.hpp"
+#include "server.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+// The ID as SQL passes it, checked. Raises 22003 if the layout cannot have made it.
+Id id_argument(Datum datum, Layout layout) {
+    const Id id = DatumGetInt64(datum);
+    if (!layout.contains(id))
+        ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                errmsg("%lld is not a snowflake ID", static_cast<long long>(id)),
+                errdetail("Snowflake IDs of this layout are 0 to %lld.",
+                          static_cast<long long>(layout.last_id())),
+                errhint("Leave such values out, for example with WHERE id >= 0."));
+    return id;
+}
+
+// The time at which a tick, 0 .. last_tick() + 1, begins, in microseconds of the server's own
+// epoch.
+TimestampTz begin_of(std::int64_t tick, Layout layout) {
+    return layout.unix_us(tick) - server::unix_to_server_us;
+}
+
+// A time as SQL passes it, as the tick it falls into. Raises 22008 if the layout has no such tick.
+std::int64_t tick_argument(TimestampTz time, Layout layout) {
+    // Infinity is outside too.
+    if (time < begin_of(0, layout) || time >= begin_of(layout.last_tick() + 1, layout)) {
+        // What the server returns is overwritten by its next call.
+        const char *first = pstrdup(timestamptz_to_str(begin_of(0, layout)));
+        const char *last = pstrdup(timestamptz_to_str(begin_of(layout.last_tick(), layout)));
+        ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+                errmsg("timestamp \"%s\" is outside the layout", timestamptz_to_str(time)),
+                errdetail("Timestamps of this layout are \"%s\" to \"%s\".", first, last),
+                TIMESTAMP_NOT_FINITE(time)
+                    ? errhint("Compare with one bound alone for a range that is open on one side, "
+                              "for example: id >= snowflake.from_timestamp('%s').",
+                              first)
+                    : 0);
+    }
+    return layout.tick_at(time + server::unix_to_server_us);
+}
+
+// A node or a counter as SQL passes it. Raises 22003 if the layout has no such one.
+std::int32_t field_argument(std::int32_t value, const char *name, std::int32_t last) {
+    if (value < 0 || value > last)
+        ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                errmsg("%s %d is outside the layout", name, value),
+                errdetail("The %s of this layout is 0 to %d.", name, last));
+    return value;
+}
+
+// Unix seconds, with the decimals that the layout takes.
+Datum get_epoch(Id id, Layout layout) {
+    constexpr std::int64_t powers[] = {1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+    const int decimals = layout.decimals();
+    return NumericGetDatum(
+        int64_div_fast_to_numeric(layout.unix_us(layout.tick_of(id)) / powers[decimals], decimals));
+}
+
+Datum get_timestamp(Id id, Layout layout) {
+    return TimestampTzGetDatum(begin_of(layout.tick_of(id), layout));
+}
+
+Datum get_count(Id id, Layout layout) {
+    return Int32GetDatum(layout.counter_of(id));
+}
+
+Datum get_node(Id id, Layout layout) {
+    return Int32GetDatum(layout.node_of(id));
+}
+
+// The time in ISO 8601, whatever DateStyle says, in the session's time zone.
+Datum format(Id id, Layout layout) {
+    const Fields fields = layout.split(id);
+    char *json = psprintf(R"({"node": %d, "ts": "%s", "count": %d})", fields.node,
+                          timestamptz_to_str(begin_of(fields.tick, layout)), fields.counter);
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
+}
+
+Datum from_timestamp(TimestampTz time, Layout layout) {
+    return Int64GetDatum(layout.first_id_of_tick(tick_argument(time, layout)));
+}
+
+Datum make_id(TimestampTz time, std::int32_t node, std::int32_t count, Layout layout) {
+    return Int64GetDatum(
+        layout.compose({.tick = tick_argument(time, layout),
+                        .node = field_argument(node, "node", layout.last_node()),
+                        .counter = field_argument(count, "counter", layout.last_counter())}));
+}
+
+} // namespace
+
+extern "C" {
+
+// SQL has each function twice. Without a layout it is the default one, a constant that the compiler
+// folds into the function; with one it is the last argument.
+
+// name(bigint) and name(bigint, snowflake.layout)
+#define SNOWFLAKE_FUNCTION_OF_ID(name)                                                             \
+    PG_FUNCTION_INFO_V1(snowflake_##name);                                                         \
+    Datum snowflake_##name(PG_FUNCTION_ARGS) {                                                     \
+        return name(id_argument(PG_GETARG_DATUM(0), default_layout), default_layout);              \
+    }                                                                                              \
+    PG_FUNCTION_INFO_V1(snowflake_##name##_in);                                                    \
+    Datum snowflake_##name##_in(PG_FUNCTION_ARGS) {                                                \
+        const Layout layout = layout_from_datum(PG_GETARG_DATUM(1));                               \
+        return name(id_argument(PG_GETARG_DATUM(0), layout), layout);                              \
+    }
+
+SNOWFLAKE_FUNCTION_OF_ID(get_epoch)     // returns numeric
+SNOWFLAKE_FUNCTION_OF_ID(get_timestamp) // returns timestamptz
+SNOWFLAKE_FUNCTION_OF_ID(get_count)     // returns integer
+SNOWFLAKE_FUNCTION_OF_ID(get_node)      // returns integer
+SNOWFLAKE_FUNCTION_OF_ID(format)        // returns jsonb
+
+// from_timestamp(timestamptz) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_from_timestamp);
+Datum snowflake_from_timestamp(PG_FUNCTION_ARGS) {
+    return from_timestamp(PG_GETARG_TIMESTAMPTZ(0), default_layout);
+}
+
+// from_timestamp(timestamptz, snowflake.layout) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_from_timestamp_in);
+Datum snowflake_from_timestamp_in(PG_FUNCTION_ARGS) {
+    return from_timestamp(PG_GETARG_TIMESTAMPTZ(0), layout_from_datum(PG_GETARG_DATUM(1)));
+}
+
+// make_id(timestamptz, integer, integer) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_make_id);
+Datum snowflake_make_id(PG_FUNCTION_ARGS) {
+    return make_id(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
+                   default_layout);
+}
+
+// make_id(timestamptz, integer, integer, snowflake.layout) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_make_id_in);
+Datum snowflake_make_id_in(PG_FUNCTION_ARGS) {
+    return make_id(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
+                   layout_from_datum(PG_GETARG_DATUM(3)));
+}
+
+} // extern "C"

@@ -1,0 +1,25 @@
+// A layout as the server passes and stores it: a datum of 8 bytes by value.
+#pragma once
+
+#include "layout.hpp"
+#include "server.hpp"
+
+#include <bit>
+
+namespace snowflake {
+
+#ifndef USE_FLOAT8_BYVAL
+#error "snowflake needs a PostgreSQL that passes 8 bytes by value: a 64-bit one"
+#endif
+
+inline Datum layout_to_datum(Layout layout) {
+    return UInt64GetDatum(layout.bits());
+}
+
+// The datum must be one of the type snowflake.layout: what is read from text or from a client was
+// checked then, and is not checked again.
+inline Layout layout_from_datum(Datum datum) {
+    return std::bit_cast<Layout>(DatumGetUInt64(datum));
+}
+
+} // namespace snowflake

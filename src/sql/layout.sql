@@ -1,0 +1,231 @@
+-- The type of layouts. It is an 8-byte number inside, by value: what compares and hashes bigint
+-- compares and hashes layouts.
+
+CREATE TYPE snowflake.layout;
+
+CREATE FUNCTION snowflake.layout_in(cstring)
+    RETURNS snowflake.layout
+    AS 'MODULE_PATHNAME', 'snowflake_layout_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_in(cstring) IS
+    'input of type snowflake.layout';
+
+CREATE FUNCTION snowflake.layout_out(snowflake.layout)
+    RETURNS cstring
+    AS 'MODULE_PATHNAME', 'snowflake_layout_out'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_out(snowflake.layout) IS
+    'output of type snowflake.layout';
+
+CREATE FUNCTION snowflake.layout_recv(internal)
+    RETURNS snowflake.layout
+    AS 'MODULE_PATHNAME', 'snowflake_layout_recv'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_recv(internal) IS
+    'binary input of type snowflake.layout';
+
+CREATE FUNCTION snowflake.layout_send(snowflake.layout)
+    RETURNS bytea
+    AS 'int8send'
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_send(snowflake.layout) IS
+    'binary output of type snowflake.layout';
+
+CREATE TYPE snowflake.layout (
+    INPUT = snowflake.layout_in,
+    OUTPUT = snowflake.layout_out,
+    RECEIVE = snowflake.layout_recv,
+    SEND = snowflake.layout_send,
+    INTERNALLENGTH = 8,
+    PASSEDBYVALUE,
+    ALIGNMENT = double
+);
+COMMENT ON TYPE snowflake.layout IS
+    'epoch, tick, and the width and order of the fields of a snowflake ID';
+
+-- Comparing. The order means nothing; it is there for sorting and grouping.
+
+CREATE FUNCTION snowflake.layout_eq(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8eq'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_eq(snowflake.layout, snowflake.layout) IS
+    'implementation of = operator';
+
+CREATE FUNCTION snowflake.layout_ne(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8ne'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_ne(snowflake.layout, snowflake.layout) IS
+    'implementation of <> operator';
+
+CREATE FUNCTION snowflake.layout_lt(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8lt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_lt(snowflake.layout, snowflake.layout) IS
+    'implementation of < operator';
+
+CREATE FUNCTION snowflake.layout_le(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8le'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_le(snowflake.layout, snowflake.layout) IS
+    'implementation of <= operator';
+
+CREATE FUNCTION snowflake.layout_gt(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8gt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_gt(snowflake.layout, snowflake.layout) IS
+    'implementation of > operator';
+
+CREATE FUNCTION snowflake.layout_ge(snowflake.layout, snowflake.layout)
+    RETURNS boolean
+    AS 'int8ge'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_ge(snowflake.layout, snowflake.layout) IS
+    'implementation of >= operator';
+
+CREATE FUNCTION snowflake.layout_cmp(snowflake.layout, snowflake.layout)
+    RETURNS integer
+    AS 'btint8cmp'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_cmp(snowflake.layout, snowflake.layout) IS
+    'less-equal-greater';
+
+CREATE FUNCTION snowflake.layout_hash(snowflake.layout)
+    RETURNS integer
+    AS 'hashint8'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_hash(snowflake.layout) IS
+    'hash';
+
+CREATE FUNCTION snowflake.layout_hash_extended(snowflake.layout, bigint)
+    RETURNS bigint
+    AS 'hashint8extended'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_hash_extended(snowflake.layout, bigint) IS
+    'hash';
+
+CREATE OPERATOR snowflake.= (
+    FUNCTION = snowflake.layout_eq,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.=),
+    NEGATOR = OPERATOR(snowflake.<>),
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES,
+    MERGES
+);
+COMMENT ON OPERATOR snowflake.= (snowflake.layout, snowflake.layout) IS
+    'equal';
+
+CREATE OPERATOR snowflake.<> (
+    FUNCTION = snowflake.layout_ne,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.<>),
+    NEGATOR = OPERATOR(snowflake.=),
+    RESTRICT = neqsel,
+    JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR snowflake.<> (snowflake.layout, snowflake.layout) IS
+    'not equal';
+
+CREATE OPERATOR snowflake.< (
+    FUNCTION = snowflake.layout_lt,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.>),
+    NEGATOR = OPERATOR(snowflake.>=),
+    RESTRICT = scalarltsel,
+    JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR snowflake.< (snowflake.layout, snowflake.layout) IS
+    'less than';
+
+CREATE OPERATOR snowflake.<= (
+    FUNCTION = snowflake.layout_le,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.>=),
+    NEGATOR = OPERATOR(snowflake.>),
+    RESTRICT = scalarlesel,
+    JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR snowflake.<= (snowflake.layout, snowflake.layout) IS
+    'less than or equal';
+
+CREATE OPERATOR snowflake.> (
+    FUNCTION = snowflake.layout_gt,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.<),
+    NEGATOR = OPERATOR(snowflake.<=),
+    RESTRICT = scalargtsel,
+    JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR snowflake.> (snowflake.layout, snowflake.layout) IS
+    'greater than';
+
+CREATE OPERATOR snowflake.>= (
+    FUNCTION = snowflake.layout_ge,
+    LEFTARG = snowflake.layout,
+    RIGHTARG = snowflake.layout,
+    COMMUTATOR = OPERATOR(snowflake.<=),
+    NEGATOR = OPERATOR(snowflake.<),
+    RESTRICT = scalargesel,
+    JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR snowflake.>= (snowflake.layout, snowflake.layout) IS
+    'greater than or equal';
+
+CREATE OPERATOR CLASS snowflake.layout_ops
+    DEFAULT FOR TYPE snowflake.layout USING btree AS
+    OPERATOR 1 snowflake.<,
+    OPERATOR 2 snowflake.<=,
+    OPERATOR 3 snowflake.=,
+    OPERATOR 4 snowflake.>=,
+    OPERATOR 5 snowflake.>,
+    FUNCTION 1 snowflake.layout_cmp(snowflake.layout, snowflake.layout);
+
+CREATE OPERATOR CLASS snowflake.layout_ops
+    DEFAULT FOR TYPE snowflake.layout USING hash AS
+    OPERATOR 1 snowflake.=,
+    FUNCTION 1 snowflake.layout_hash(snowflake.layout),
+    FUNCTION 2 snowflake.layout_hash_extended(snowflake.layout, bigint);
+
+-- Looking at layouts.
+
+CREATE FUNCTION snowflake.describe(layout snowflake.layout,
+                                   OUT epoch timestamptz,
+                                   OUT last_timestamp timestamptz,
+                                   OUT tick interval,
+                                   OUT timestamp_bits integer,
+                                   OUT node_bits integer,
+                                   OUT counter_bits integer,
+                                   OUT nodes bigint,
+                                   OUT ids_per_tick bigint,
+                                   OUT ids_per_second bigint)
+    AS 'MODULE_PATHNAME', 'snowflake_describe'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.describe(snowflake.layout) IS
+    'what a layout has room for; IDs are counted for a node and a sequence';
+
+CREATE FUNCTION snowflake.preset_names()
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_preset_names'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.preset_names() IS
+    'names that type snowflake.layout takes for layouts';
+
+CREATE VIEW snowflake.layouts AS
+    SELECT preset.name, preset.name::snowflake.layout AS layout, room.*
+    FROM pg_catalog.unnest(snowflake.preset_names()) AS preset (name),
+         snowflake.describe(preset.name::snowflake.layout) AS room;
+COMMENT ON VIEW snowflake.layouts IS
+    'layouts that have a name, and what they have room for';
+GRANT SELECT ON snowflake.layouts TO PUBLIC;
+
