@@ -4,6 +4,7 @@
 
 #include "layouts.hpp"
 #include "random.hpp"
+#include "random_layouts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -70,59 +72,10 @@ Layout::Parts parts_of(Layout layout) {
             .order = layout.order()};
 }
 
-Layout::Parts random_parts(Random &random) {
-    return {.epoch_ms = random.of_any_size((std::int64_t{1} << 42) - 1),
-            .tick_exponent = static_cast<int>(random.between(0, 6)),
-            .timestamp_bits = static_cast<int>(random.between(1, 63)),
-            .node_bits = static_cast<int>(random.between(0, 31)),
-            .counter_bits = static_cast<int>(random.between(0, 31)),
-            .order = random.one_in(2) ? Order::node_above_counter : Order::counter_above_node};
-}
-
-Layout random_layout(Random &random) {
-    std::optional<Layout> layout;
-    while (!layout)
-        layout = Layout::make(random_parts(random));
-    return *layout;
-}
-
 Fields random_fields(Layout layout, Random &random) {
     return {.tick = random.of_any_size(layout.last_tick()),
             .node = static_cast<std::int32_t>(random.between(0, layout.last_node())),
             .counter = static_cast<std::int32_t>(random.between(0, layout.last_counter()))};
-}
-
-// One published ID, what its generator says of it, and both ways between the two.
-void expect_vector(Layout layout, Id id, std::int64_t unix_ms, std::int32_t node,
-                   std::int32_t counter) {
-    const Fields fields = layout.split(id);
-    EXPECT_EQ(layout.unix_us(fields.tick), unix_ms * 1000);
-    EXPECT_EQ(fields.node, node);
-    EXPECT_EQ(fields.counter, counter);
-    EXPECT_EQ(
-        layout.compose({.tick = layout.tick_at(unix_ms * 1000), .node = node, .counter = counter}),
-        id);
-}
-
-TEST(LayoutVectors, EpochOf2024) {
-    constexpr std::int64_t time = 1'735'060'767'961;
-    static_assert(time == unix_ms(sys_days{2024y / 12 / 24} + 17h + 19min + 27s + 961ms));
-    expect_vector(with_epoch(epoch_2024), 129'996'446'076'932'098, time, 937, 2);
-}
-
-TEST(LayoutVectors, Discord) {
-    constexpr std::int64_t epoch = 1'420'070'400'000;
-    constexpr std::int64_t time = 1'462'015'105'796;
-    static_assert(epoch == unix_ms(sys_days{2015y / 1 / 1}));
-    static_assert(time == unix_ms(sys_days{2016y / 4 / 30} + 11h + 18min + 25s + 796ms));
-    expect_vector(with_epoch(epoch), 175'928'847'299'117'063, time, 32, 7);
-}
-
-TEST(LayoutVectors, Twitter) {
-    constexpr std::int64_t epoch = 1'288'834'974'657;
-    constexpr std::int64_t time = 1'577'820'376'771;
-    static_assert(time == unix_ms(sys_days{2019y / 12 / 31} + 19h + 26min + 16s + 771ms));
-    expect_vector(with_epoch(epoch), 1'212'092'628'029'698'048, time, 327, 0);
 }
 
 TEST(DefaultLayout, HasTheDocumentedParts) {
@@ -211,6 +164,66 @@ TEST(Layout, KnowsTheLastIdOfATick) {
     EXPECT_EQ(counter_above_node.last_id_of_tick(1), 8'388'607);
     for (const Layout layout : some_layouts)
         EXPECT_EQ(layout.last_id_of_tick(layout.last_tick()), layout.last_id());
+}
+
+TEST(Layout, KnowsTheFirstIdOfATick) {
+    EXPECT_EQ(default_layout.first_id_of_tick(0), 0);
+    EXPECT_EQ(default_layout.first_id_of_tick(1), 4'194'304);
+    EXPECT_EQ(counter_above_node.first_id_of_tick(1), 4'194'304);
+    for (const Layout layout : some_layouts)
+        EXPECT_EQ(layout.first_id_of_tick(layout.last_tick()),
+                  layout.last_id_of_tick(layout.last_tick() - 1) + 1);
+}
+
+// By hand: what a tick takes, and more if the epoch is between two multiples of the tick.
+TEST(Layout, KnowsHowManyDecimalsItsTimesTake) {
+    for (int exponent = 0; exponent <= 6; ++exponent)
+        EXPECT_EQ(with_fields(exponent, 40, 10, 12).decimals(), 6 - exponent);
+    EXPECT_EQ(with_epoch(epoch_2023 + 657).decimals(), 3);
+    const auto seconds_from = [](std::int64_t epoch_ms) {
+        return layout_of(epoch_ms, 6, 31, 10, 12).value().decimals();
+    };
+    EXPECT_EQ(seconds_from(0), 0);
+    EXPECT_EQ(seconds_from(epoch_2023), 0);
+    EXPECT_EQ(seconds_from(epoch_2023 + 500), 1);
+    EXPECT_EQ(seconds_from(epoch_2023 + 510), 2);
+    EXPECT_EQ(seconds_from(epoch_2023 + 657), 3);
+    EXPECT_EQ(layout_of(epoch_2023 + 657, 0, 51, 0, 0).value().decimals(), 6);
+}
+
+// Without a node or a counter there is nothing that could come first.
+TEST(Layout, IsOneWhicheverEmptyFieldComesFirst) {
+    for (const auto &[node, counter] : {std::pair{0, 12}, std::pair{10, 0}, std::pair{0, 0}}) {
+        Layout::Parts parts = default_parts;
+        parts.node_bits = node;
+        parts.counter_bits = counter;
+        const auto layout = Layout::make(parts);
+        parts.order = Order::counter_above_node;
+        EXPECT_EQ(Layout::make(parts), layout);
+        EXPECT_EQ(layout.value().order(), Order::node_above_counter);
+    }
+}
+
+TEST(LayoutBits, AreReadAsTheLayoutThatHasThem) {
+    for (const Layout layout : some_layouts)
+        EXPECT_EQ(Layout::from_bits(layout.bits()), layout);
+    // What tables keep, written out: order, counter, node, timestamp, tick, epoch.
+    EXPECT_EQ(default_layout.bits(), std::uint64_t{0} << 61 | std::uint64_t{12} << 56 |
+                                         std::uint64_t{10} << 51 | std::uint64_t{41} << 45 |
+                                         std::uint64_t{3} << 42 | std::uint64_t{epoch_2023});
+    EXPECT_EQ(counter_above_node.bits(), default_layout.bits() | std::uint64_t{1} << 61);
+}
+
+TEST(LayoutBits, AreRefusedIfNoLayoutHasThem) {
+    const std::uint64_t bits = default_layout.bits();
+    EXPECT_FALSE(Layout::from_bits(0));
+    EXPECT_FALSE(Layout::from_bits(std::numeric_limits<std::uint64_t>::max()));
+    EXPECT_FALSE(Layout::from_bits(bits | std::uint64_t{1} << 62));
+    EXPECT_FALSE(Layout::from_bits(bits | std::uint64_t{1} << 63));
+    EXPECT_FALSE(Layout::from_bits(bits | std::uint64_t{7} << 42));   // a tick of 10 s
+    EXPECT_FALSE(Layout::from_bits(bits + (std::uint64_t{1} << 56))); // 64 bits
+    // The order of fields of which one is empty.
+    EXPECT_FALSE(Layout::from_bits(with_fields(3, 41, 0, 12).bits() | std::uint64_t{1} << 61));
 }
 
 TEST(LayoutMake, AcceptsTheExtremesOfEachPart) {
@@ -318,6 +331,7 @@ TEST(LayoutRandom, KeepsThePartsItWasMadeOf) {
     for (int i = 0; i < 100'000; ++i) {
         const Layout layout = random_layout(random);
         ASSERT_EQ(Layout::make(parts_of(layout)), layout);
+        ASSERT_EQ(Layout::from_bits(layout.bits()), layout);
         ASSERT_LE(layout.timestamp_bits() + layout.node_bits() + layout.counter_bits(), 63);
         ASSERT_EQ(layout.timestamp_shift(), layout.node_bits() + layout.counter_bits());
         ASSERT_GE(layout.unix_us(layout.last_tick()), layout.epoch_us());
@@ -332,6 +346,7 @@ TEST(LayoutRandom, ReadsBackWhatItComposed) {
         const Id id = layout.compose(fields);
         ASSERT_TRUE(layout.contains(id));
         ASSERT_EQ(layout.split(id), fields);
+        ASSERT_GE(id, layout.first_id_of_tick(fields.tick));
         ASSERT_LE(id, layout.last_id_of_tick(fields.tick));
     }
 }
