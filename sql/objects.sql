@@ -9,10 +9,22 @@ SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns
       AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
     ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
+-- Everything else that it makes. The server adds the operator families by itself.
+SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,
+       obj_description(objid, classid::regclass::name) IS NOT NULL AS commented
+    FROM pg_depend
+    WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+      AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+      AND classid NOT IN ('pg_proc'::regclass, 'pg_opfamily'::regclass)
+    ORDER BY object;
+SELECT count(*) AS classes, bool_and(amvalidate(oid)) AS valid
+    FROM pg_opclass WHERE opcintype = 'snowflake.layout'::regtype;
+
 -- Anybody may make IDs with the database-wide sequence, but not set it.
 SELECT has_schema_privilege('public', 'snowflake', 'USAGE') AS schema_usage,
        has_sequence_privilege('public', 'snowflake.id_seq', 'USAGE') AS sequence_usage,
-       has_sequence_privilege('public', 'snowflake.id_seq', 'UPDATE') AS sequence_update;
+       has_sequence_privilege('public', 'snowflake.id_seq', 'UPDATE') AS sequence_update,
+       has_table_privilege('public', 'snowflake.layouts', 'SELECT') AS layouts_select;
 
 -- Its state is part of a dump.
 SELECT extconfig = ARRAY['snowflake.id_seq'::regclass::oid] AS id_seq_dumped, extrelocatable

@@ -46,12 +46,12 @@ std::int64_t tick_argument(TimestampTz time, Layout layout) {
     return layout.tick_at(time + server::unix_to_server_us);
 }
 
-// A node or a counter as SQL passes it. Raises 22003 if the layout has no such one.
-std::int32_t field_argument(std::int32_t value, const char *name, std::int32_t last) {
+// A node or a counter as SQL passes it. Raises 22003 if the layout's field is too narrow for it.
+std::int32_t field_argument(std::int32_t value, const char *name, int bits, std::int32_t last) {
     if (value < 0 || value > last)
         ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                 errmsg("%s %d is outside the layout", name, value),
-                errdetail("The %s of this layout is 0 to %d.", name, last));
+                errdetail("This layout has %d bits of %s, for 0 to %d.", bits, name, last));
     return value;
 }
 
@@ -88,10 +88,11 @@ Datum from_timestamp(TimestampTz time, Layout layout) {
 }
 
 Datum make_id(TimestampTz time, std::int32_t node, std::int32_t count, Layout layout) {
-    return Int64GetDatum(
-        layout.compose({.tick = tick_argument(time, layout),
-                        .node = field_argument(node, "node", layout.last_node()),
-                        .counter = field_argument(count, "counter", layout.last_counter())}));
+    const Fields fields{
+        .tick = tick_argument(time, layout),
+        .node = field_argument(node, "node", layout.node_bits(), layout.last_node()),
+        .counter = field_argument(count, "counter", layout.counter_bits(), layout.last_counter())};
+    return Int64GetDatum(layout.compose(fields));
 }
 
 } // namespace

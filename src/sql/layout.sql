@@ -190,12 +190,16 @@ CREATE OPERATOR CLASS snowflake.layout_ops
     OPERATOR 4 snowflake.>=,
     OPERATOR 5 snowflake.>,
     FUNCTION 1 snowflake.layout_cmp(snowflake.layout, snowflake.layout);
+COMMENT ON OPERATOR CLASS snowflake.layout_ops USING btree IS
+    'sorts and groups layouts';
 
 CREATE OPERATOR CLASS snowflake.layout_ops
     DEFAULT FOR TYPE snowflake.layout USING hash AS
     OPERATOR 1 snowflake.=,
     FUNCTION 1 snowflake.layout_hash(snowflake.layout),
     FUNCTION 2 snowflake.layout_hash_extended(snowflake.layout, bigint);
+COMMENT ON OPERATOR CLASS snowflake.layout_ops USING hash IS
+    'hashes layouts';
 
 -- Looking at layouts.
 
