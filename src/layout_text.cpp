@@ -38,7 +38,16 @@ bool is_word(std::string_view text, std::string_view word) {
     return std::ranges::equal(text, word, [](char a, char b) { return lower(a) == b; });
 }
 
-// Takes what comes before the position off the front of a text, and returns it.
+// How many characters at the front of a text are of a kind.
+template <typename Kind>
+std::size_t length_of(std::string_view text, Kind is_of_kind) {
+    std::size_t length = 0;
+    while (length < text.size() && is_of_kind(text[length]))
+        ++length;
+    return length;
+}
+
+// Takes so many characters off the front of a text, and returns them.
 std::string_view take(std::string_view &text, std::size_t length) {
     const std::string_view taken{text.data(), length};
     text.remove_prefix(length);
@@ -47,10 +56,8 @@ std::string_view take(std::string_view &text, std::size_t length) {
 
 // Takes the next part off the front of a text; empty at its end.
 std::string_view take_part(std::string_view &text) {
-    const auto begin = std::ranges::find_if_not(text, is_space);
-    text.remove_prefix(static_cast<std::size_t>(begin - text.begin()));
-    const auto end = std::ranges::find_if(text, is_space);
-    return take(text, static_cast<std::size_t>(end - text.begin()));
+    take(text, length_of(text, is_space));
+    return take(text, length_of(text, [](char c) { return !is_space(c); }));
 }
 
 // Takes a character off the front of a text if it is this one, in lower case.
@@ -63,8 +70,7 @@ bool take_character(std::string_view &text, char wanted) {
 
 // Takes the digits off the front of a text; none if there are none, or more than so many.
 std::optional<std::int64_t> take_digits(std::string_view &text, std::size_t most) {
-    const auto end = std::ranges::find_if_not(text, is_digit);
-    const auto length = static_cast<std::size_t>(end - text.begin());
+    const std::size_t length = length_of(text, is_digit);
     if (length == 0 || length > most)
         return std::nullopt;
     std::int64_t number = 0;
@@ -89,11 +95,13 @@ std::optional<int> width(std::string_view text, int low, int high) {
 }
 
 std::optional<int> tick_exponent(std::string_view text) {
-    const auto *const name = std::ranges::find_if(
-        tick_names, [text](std::string_view known) { return is_word(text, known); });
-    if (name == tick_names.end())
-        return std::nullopt;
-    return static_cast<int>(name - tick_names.begin());
+    int exponent = 0;
+    for (const std::string_view name : tick_names) {
+        if (is_word(text, name))
+            return exponent;
+        ++exponent;
+    }
+    return std::nullopt;
 }
 
 // Takes a date off the front of a text: 2015-01-31, in milliseconds since 1970.
@@ -173,9 +181,9 @@ class Draft {
   public:
     // Reads a part; returns what is wrong with it.
     std::optional<LayoutTextError> add(std::string_view part) {
-        const auto mark = std::ranges::find_if(part, [](char c) { return c == '=' || c == ':'; });
         std::string_view value = part;
-        const std::string_view name = take(value, static_cast<std::size_t>(mark - part.begin()));
+        const std::string_view name =
+            take(value, length_of(part, [](char c) { return c != '=' && c != ':'; }));
         const bool is_field = take_character(value, ':');
         if (!is_field && !take_character(value, '='))
             return LayoutTextError::unknown_part;
@@ -272,11 +280,10 @@ ParsedLayout parse_preset(std::string_view text) {
     const std::string_view name = take_part(text);
     if (const auto more = take_part(text); !more.empty())
         return {std::nullopt, {LayoutTextError::unknown_part, more}};
-    const auto *const preset = std::ranges::find_if(
-        presets, [name](const Preset &known) { return is_word(name, known.name); });
-    if (preset == presets.end())
-        return {std::nullopt, {LayoutTextError::unknown_preset, name}};
-    return {preset->layout, {}};
+    for (const Preset &preset : presets)
+        if (is_word(name, preset.name))
+            return {preset.layout, {}};
+    return {std::nullopt, {LayoutTextError::unknown_preset, name}};
 }
 
 } // namespace

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -76,18 +78,10 @@ void mutate(std::string &input, const std::vector<std::string> &corpus, Random &
     }
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-    if (argc != 2) {
-        std::cerr << "usage: " << *argv << " CORPUS\n";
-        return EXIT_FAILURE;
-    }
-    const std::vector<std::string> corpus = read_corpus(*std::next(argv));
-    if (corpus.empty()) {
-        std::cerr << "the corpus is empty\n";
-        return EXIT_FAILURE;
-    }
+void fuzz(const std::filesystem::path &directory) {
+    const std::vector<std::string> corpus = read_corpus(directory);
+    if (corpus.empty())
+        throw std::runtime_error("the corpus is empty");
     for (const std::string &input : corpus)
         run(input);
 
@@ -102,5 +96,20 @@ int main(int argc, char **argv) {
         run(input);
     }
     std::cout << corpus.size() << " inputs of the corpus and " << runs << " others\n";
-    return EXIT_SUCCESS;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        std::cerr << "usage: " << *argv << " CORPUS\n";
+        return EXIT_FAILURE;
+    }
+    try {
+        fuzz(*std::next(argv));
+        return EXIT_SUCCESS;
+    } catch (const std::exception &error) {
+        std::cerr << error.what() << "\n";
+        return EXIT_FAILURE;
+    }
 }
