@@ -9,13 +9,15 @@ SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns
       AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
     ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
--- Everything else that it makes. The server adds the operator families by itself.
+-- Everything else that it makes. The server adds operator families, row and array types by itself.
 SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,
        obj_description(objid, classid::regclass::name) IS NOT NULL AS commented
     FROM pg_depend
     WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
       AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
       AND classid NOT IN ('pg_proc'::regclass, 'pg_opfamily'::regclass)
+      AND NOT (classid = 'pg_type'::regclass
+               AND objid IN (SELECT oid FROM pg_type WHERE typrelid <> 0 OR typelem <> 0))
     ORDER BY object;
 SELECT count(*) AS classes, bool_and(amvalidate(oid)) AS valid
     FROM pg_opclass WHERE opcintype = 'snowflake.layout'::regtype;
