@@ -8,9 +8,7 @@
 
 namespace snowflake {
 
-#ifndef USE_FLOAT8_BYVAL
-#error "snowflake needs a PostgreSQL that passes 8 bytes by value: a 64-bit one"
-#endif
+static_assert(sizeof(Datum) == sizeof(Layout), "snowflake needs a 64-bit PostgreSQL");
 
 inline Datum layout_to_datum(Layout layout) {
     return UInt64GetDatum(layout.bits());
