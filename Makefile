@@ -21,7 +21,7 @@ EXTRA_CLEAN = $(EXTENSION).control $(SCRIPT)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps.
-CXX_DIALECT = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics
+CXX_DIALECT = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-semantic-interposition
 PG_CXXFLAGS = $(CXX_DIALECT) -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
 
 PG_CONFIG  ?= pg_config

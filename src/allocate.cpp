@@ -109,10 +109,18 @@ const char *as_text(std::int64_t unix_us) {
 // Whether the session may hand out from what it has reserved: under the same layout and node,
 // while the clock has not passed the tick, and unless something like setval has moved the sequence
 // since.
-bool usable(const Sequence &sequence, Layout layout, int node, std::int64_t now) {
+bool usable(const Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
     const Lease &lease = sequence.lease;
-    return lease.left > 0 && lease.tick >= now && lease.node == node && lease.layout == layout &&
-           unchanged_since(sequence.definition.storage, sequence.buffer, lease.lsn);
+    return lease.left > 0 && now_us < lease.ends_us && lease.node == node &&
+           lease.layout == layout && unchanged_since(sequence.buffer, lease.lsn);
+}
+
+// The tick of a time. Mostly the one of the last lease, which spares the division.
+std::int64_t tick_at(Layout layout, std::int64_t unix_us, const Lease &lease) {
+    if (lease.layout == layout && unix_us < lease.ends_us &&
+        unix_us >= lease.ends_us - layout.tick_us())
+        return lease.tick;
+    return layout.tick_at(unix_us);
 }
 
 Id take(Lease &lease) {
@@ -145,11 +153,11 @@ std::int64_t wait_for_tick_after(Layout layout, std::int64_t tick) {
     return std::max(clock_us(), next_tick_us);
 }
 
-// Reserves as many IDs as wanted, but one where more would pass MAXVALUE.
+// Reserves as many IDs as wanted, but one where a lease would pass MAXVALUE.
 Reservation reserve_below_max_value(Layout layout, Id last, Request request,
                                     std::int64_t max_value) {
     const Reservation reserved = reserve(layout, last, request);
-    if (reserved.last <= max_value)
+    if (reserved.last <= max_value || request.batch)
         return reserved;
     request.wanted = 1;
     return reserve(layout, last, request);
@@ -158,27 +166,42 @@ Reservation reserve_below_max_value(Layout layout, Id last, Request request,
 // How much two processors may disagree on the time, generously.
 constexpr std::int64_t clock_skew_us = 100;
 
-// Reserves IDs on the page of the sequence, up to wanted, and returns them with the LSN up to which
-// the WAL covers them.
+// What was reserved on a page.
+struct Granted {
+    Reservation reserved;
+    XLogRecPtr lsn; // up to which the WAL covers it
+};
+
+// How many IDs to reserve, and whether all of them or none.
+struct Wanted {
+    std::int64_t count;
+    bool batch;
+};
+
+// Reserves IDs on the page of the sequence.
 //
 // A sequence that was made anew or set back does not tell which IDs of the present tick have been
 // handed out before. Who finds it so closes the tick for everybody and waits for the next.
-Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                      std::int64_t wanted) {
+Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                        Wanted wanted) {
     const session::Definition &definition = sequence.definition;
     const std::int64_t stride = stride_of(sequence);
     for (;;) {
-        const LockedPage page = lock_page(sequence.relid, definition.storage, sequence.buffer);
+        const LockedPage page = lock_page(sequence.buffer);
         const bool reset = !continued(page);
         // Under the lock: not before what was handed out until the reset, by a clock that may
         // differ a little between processors.
         if (reset)
             now_us = clock_us() + clock_skew_us;
-        const std::int64_t tick = layout.tick_at(now_us);
+        const std::int64_t tick = tick_at(layout, now_us, sequence.lease);
         const Id last = last_reserved(page);
-        const Reservation reserved = reserve_below_max_value(
-            layout, last, {.now = tick, .node = node, .stride = stride, .wanted = wanted},
-            definition.max_value);
+        const Reservation reserved = reserve_below_max_value(layout, last,
+                                                             {.now = tick,
+                                                              .node = node,
+                                                              .stride = stride,
+                                                              .wanted = wanted.count,
+                                                              .batch = wanted.batch},
+                                                             definition.max_value);
         if (reserved.refusal != Refusal::none || reserved.last > definition.max_value) {
             unlock(page);
             if (reserved.refusal == Refusal::none)
@@ -200,13 +223,7 @@ Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t 
         unlock(page);
 
         if (likely(!wait))
-            return {.left = reserved.count,
-                    .next = reserved.first,
-                    .step = reserved.step,
-                    .tick = layout.tick_of(reserved.first),
-                    .layout = layout,
-                    .node = node,
-                    .lsn = lsn};
+            return {.reserved = reserved, .lsn = lsn};
         now_us = wait_for_tick_after(layout, closed ? layout.tick_of(last) : tick);
     }
 }
@@ -214,46 +231,83 @@ Lease reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t 
 // A transaction that has rewritten the sequence does not run ahead of the clock: if it is rolled
 // back, the clock is all that keeps its IDs from being made again. A sequence that somebody has set
 // farther ahead than a crash does is not waited for.
-void keep_to_the_clock(const Lease &lease) {
-    const std::int64_t begins_us = lease.layout.unix_us(lease.tick);
-    if (begins_us - clock_us() <= USECS_PER_SEC) {
-        sleep_until(begins_us, USECS_PER_SEC);
-        session::outwait(lease.layout.unix_us(lease.tick + 1));
-    }
+void keep_to_the_clock(Layout layout, const Reservation &reserved) {
+    const std::int64_t now_us = clock_us();
+    if (layout.unix_us(layout.tick_of(reserved.first)) - now_us > USECS_PER_SEC)
+        return;
+    const std::int64_t last_tick = layout.tick_of(reserved.last);
+    const std::int64_t begins_us = layout.unix_us(last_tick);
+    sleep_until(begins_us, std::max<std::int64_t>(begins_us - now_us, 0) + USECS_PER_SEC);
+    session::outwait(layout.unix_us(last_tick + 1));
 }
 
-// Gives the session a new lease, of up to wanted IDs.
-void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                 std::int64_t wanted) {
-    sequence.lease.left = 0;
-    const Lease lease = reserve_on_page(sequence, layout, node, now_us, wanted);
+// Reserves IDs and sees to it that they can be handed out.
+Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                        Wanted wanted) {
+    const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
 
     // An ID must not leave before its record is on disk, whoever wrote that: a transaction that
     // changes nothing else is not flushed when it commits. Almost always this is one comparison.
-    if (sequence.definition.storage.logged)
-        XLogFlush(lease.lsn);
+    if (sequence.definition.storage.logged && granted.lsn != sequence.lease.lsn)
+        XLogFlush(granted.lsn);
     if (unlikely(sequence.definition.rewritten_here))
-        keep_to_the_clock(lease);
-    sequence.lease = lease;
+        keep_to_the_clock(layout, granted.reserved);
+    return granted;
+}
+
+// Gives the session a new lease, of up to CACHE IDs.
+void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
+    sequence.lease.left = 0;
+    // Without WAL a page does not show that setval moved the sequence, so nothing is leased.
+    const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, layout, node, now_us, {.count = wanted, .batch = false});
+    const std::int64_t tick = layout.tick_of(reserved.first);
+    sequence.lease = {.left = reserved.count,
+                      .next = reserved.first,
+                      .step = reserved.step,
+                      .tick = tick,
+                      .ends_us = layout.unix_us(tick + 1),
+                      .layout = layout,
+                      .node = node,
+                      .lsn = lsn};
+}
+
+// The node of this instance. Raises 55000 if none is set.
+int require_node() {
+    const int node = settings::node();
+    if (unlikely(node == settings::node_unset))
+        raise_node_unset();
+    return node;
 }
 
 } // namespace
 
 Id next_id(Oid relid, Layout layout) {
     Sequence &sequence = session::open_for_nextval(relid);
-    const int node = settings::node();
-    if (unlikely(node == settings::node_unset))
-        raise_node_unset();
-
+    const int node = require_node();
     const std::int64_t now_us = clock_us();
-    if (!usable(sequence, layout, node, layout.tick_at(now_us))) {
-        // Without WAL a page does not show that setval moved the sequence, so nothing is leased.
-        const bool lease = sequence.definition.storage.logged;
-        renew_lease(sequence, layout, node, now_us, lease ? sequence.definition.cache : 1);
-    }
+    if (!usable(sequence, layout, node, now_us))
+        renew_lease(sequence, layout, node, now_us);
     const Id id = take(sequence.lease);
     session::handed_out(sequence, id);
     return id;
+}
+
+Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
+    Sequence &sequence = session::open_for_nextval(relid);
+    const int node = require_node();
+    const std::int64_t stride = stride_of(sequence);
+    if (count == 0)
+        return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
+
+    // What is left of a lease is below the batch, and must not come after it.
+    sequence.lease.left = 0;
+    const Reservation reserved =
+        reserve_durably(sequence, layout, node, clock_us(), {.count = count, .batch = true})
+            .reserved;
+    session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
+    return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};
 }
 
 } // namespace snowflake

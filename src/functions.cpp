@@ -24,6 +24,26 @@ Datum snowflake_nextval(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
 }
 
+// nextvals(regclass, integer) returns setof bigint
+PG_FUNCTION_INFO_V1(snowflake_nextvals);
+Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
+    if (SRF_IS_FIRSTCALL()) {
+        const std::int32_t count = PG_GETARG_INT32(1);
+        if (count < 0)
+            ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("number of snowflake IDs must not be negative"));
+        FuncCallContext *call = SRF_FIRSTCALL_INIT();
+        call->user_fctx = MemoryContextAlloc(call->multi_call_memory_ctx, sizeof(Batch));
+        *static_cast<Batch *>(call->user_fctx) = next_ids(PG_GETARG_OID(0), default_layout, count);
+    }
+
+    FuncCallContext *call = SRF_PERCALL_SETUP();
+    auto &batch = *static_cast<Batch *>(call->user_fctx);
+    if (batch.left == 0)
+        SRF_RETURN_DONE(call);
+    SRF_RETURN_NEXT(call, Int64GetDatum(take(batch)));
+}
+
 // currval(regclass) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_currval);
 Datum snowflake_currval(PG_FUNCTION_ARGS) {

@@ -20,7 +20,8 @@ struct Request {
     std::int64_t now;        // the clock, in ticks of the layout; negative before its epoch
     std::int64_t node;       // 1 .. the layout's last_node()
     std::int64_t stride = 1; // consecutive counters that one ID stands for
-    std::int64_t wanted = 1; // IDs to reserve at once, at least 1
+    std::int64_t wanted = 1; // IDs to reserve at once, 1 .. 2^31-1
+    bool batch = false;      // whether to reserve all that are wanted, however many ticks it takes
 };
 
 // Why there is no next ID.
@@ -33,9 +34,9 @@ enum class Refusal : std::uint8_t {
     stride_misplaced,  // a stride above 1 where the counter is not the lowest field
 };
 
-// A run of IDs of one tick and one node: first, first + step, .. (count of them). last is the
-// greatest ID reserved: the last of them and the rest of its stride. Nothing was reserved where
-// refusal is not none, and then the other members mean nothing.
+// A run of count IDs of one node: first, and then next_in_run() of each. In one tick they are step
+// apart. last is the greatest ID reserved: the last of them and the rest of its stride. Nothing was
+// reserved where refusal is not none, and then the other members mean nothing.
 struct Reservation {
     Refusal refusal = Refusal::none;
     Id first = no_id;
@@ -48,7 +49,9 @@ struct Reservation {
 //
 // The tick is the clock's if that is beyond last's. Otherwise (same tick, or the clock went back)
 // it stays last's tick and the counter goes on; where the stride no longer fits into the counter,
-// it is the tick after. All IDs reserved at once belong to one tick, so fewer than wanted may come.
+// it is the tick after. All IDs reserved at once belong to one tick, so fewer than wanted may come,
+// unless a batch is asked for: that goes on through the ticks that follow, which may be ahead of
+// the clock, or is refused as a whole.
 constexpr Reservation reserve(Layout layout, Id last, const Request &request) noexcept {
     const std::int64_t capacity = std::int64_t{layout.last_counter()} + 1;
     const auto refuse = [](Refusal why) { return Reservation{.refusal = why}; };
@@ -81,13 +84,42 @@ constexpr Reservation reserve(Layout layout, Id last, const Request &request) no
     if (next.tick > layout.last_tick())
         return refuse(Refusal::exhausted);
 
-    const std::int64_t fitting = (capacity - next.counter) / request.stride;
-    const std::int64_t count = std::clamp<std::int64_t>(request.wanted, 1, fitting);
     const Id first = layout.compose(next);
+    const Id step = request.stride * layout.counter_step();
+    if (request.wanted == 1) // the common case, without a division
+        return {.first = first,
+                .last = first + (request.stride - 1) * layout.counter_step(),
+                .step = step,
+                .count = 1};
+
+    const std::int64_t fitting = (capacity - next.counter) / request.stride;
+    if (!request.batch || request.wanted <= fitting) {
+        const std::int64_t count = std::clamp<std::int64_t>(request.wanted, 1, fitting);
+        return {.first = first,
+                .last = first + (count * request.stride - 1) * layout.counter_step(),
+                .step = step,
+                .count = count};
+    }
+
+    const std::int64_t fitting_in_tick = capacity / request.stride;
+    const std::int64_t beyond = request.wanted - fitting - 1; // IDs before the last, from next tick
+    if (beyond / fitting_in_tick >= layout.last_tick() - next.tick)
+        return refuse(Refusal::exhausted);
+    const std::int64_t last_counter = (beyond % fitting_in_tick + 1) * request.stride - 1;
     return {.first = first,
-            .last = first + (count * request.stride - 1) * layout.counter_step(),
-            .step = request.stride * layout.counter_step(),
-            .count = count};
+            .last = layout.compose({.tick = next.tick + 1 + beyond / fitting_in_tick,
+                                    .node = next.node,
+                                    .counter = static_cast<std::int32_t>(last_counter)}),
+            .step = step,
+            .count = request.wanted};
+}
+
+// The ID that follows this one in a run that was reserved with this stride and does not end here.
+constexpr Id next_in_run(Layout layout, Id id, std::int64_t stride) noexcept {
+    if (layout.counter_of(id) + 2 * stride - 1 <= layout.last_counter())
+        return id + stride * layout.counter_step();
+    return layout.compose(
+        {.tick = layout.tick_of(id) + 1, .node = layout.node_of(id), .counter = 0});
 }
 
 // The ID up to which one log record covers a sequence that has reserved last, an ID of the layout:

@@ -7,15 +7,18 @@ namespace {
 // The word in the special space of every sequence's page, by which the server knows one.
 constexpr std::uint32_t page_magic = 0x1717;
 
-Buffer pin(Oid relid, const Storage &storage, Buffer recent) {
+Buffer read_page(Oid relid, const Storage &storage, Buffer recent) {
     if (BufferIsValid(recent) && ReadRecentBuffer(storage.locator, MAIN_FORKNUM, 0, recent))
         return recent;
-
-    // The caller holds a lock on the sequence.
     Relation relation = relation_open(relid, NoLock);
     const Buffer buffer = ReadBuffer(relation, 0);
     relation_close(relation, NoLock);
     return buffer;
+}
+
+bool is_sequence_page(Page page) {
+    return PageGetSpecialSize(page) == MAXALIGN(sizeof page_magic) &&
+           *reinterpret_cast<std::uint32_t *>(PageGetSpecialPointer(page)) == page_magic;
 }
 
 // The ID up to which the WAL covers the sequence. Saturates: log_cnt may come from anywhere.
@@ -28,21 +31,48 @@ Id covered_up_to(const FormData_pg_sequence_data &data, std::int64_t step) {
     return mark;
 }
 
+// Most sequences step by one, and a division takes longer than the rest of a reservation.
+std::int64_t steps_between(Id last, Id mark, std::int64_t step) {
+    return likely(step == 1) ? mark - last : (mark - last) / step;
+}
+
+// The page is locked for some tens of nanoseconds, and to sleep until it is free takes much longer
+// than to try again.
+void lock_soon(Buffer buffer) {
+    for (int tries = 0; tries < 100; ++tries) {
+        if (ConditionalLockBuffer(buffer))
+            return;
+        SPIN_DELAY();
+    }
+    LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+}
+
 } // namespace
 
-LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent) {
-    const Buffer buffer = pin(relid, storage, recent);
-    recent = buffer;
-    LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-
-    Page page = BufferGetPage(buffer);
-    const auto *magic = reinterpret_cast<std::uint32_t *>(PageGetSpecialPointer(page));
-    if (PageGetSpecialSize(page) != MAXALIGN(sizeof page_magic) || *magic != page_magic) {
-        UnlockReleaseBuffer(buffer);
+Buffer pin_page(Oid relid, const Storage &storage, Buffer recent) {
+    ResourceOwner current = CurrentResourceOwner;
+    CurrentResourceOwner = TopTransactionResourceOwner;
+    const Buffer buffer = read_page(relid, storage, recent);
+    CurrentResourceOwner = current;
+    // Nobody changes these parts of the page, so that no lock is needed.
+    if (!is_sequence_page(BufferGetPage(buffer))) {
+        unpin_page(buffer);
         ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
                 errmsg("page of sequence \"%s\" is corrupted", get_rel_name(relid)));
     }
+    return buffer;
+}
 
+void unpin_page(Buffer buffer) {
+    ResourceOwner current = CurrentResourceOwner;
+    CurrentResourceOwner = TopTransactionResourceOwner;
+    ReleaseBuffer(buffer);
+    CurrentResourceOwner = current;
+}
+
+LockedPage lock_page(Buffer buffer) {
+    lock_soon(buffer);
+    Page page = BufferGetPage(buffer);
     ItemId item = PageGetItemId(page, FirstOffsetNumber);
     auto *tuple = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item));
     return {.buffer = buffer,
@@ -53,7 +83,7 @@ LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent) {
 }
 
 void unlock(const LockedPage &page) {
-    UnlockReleaseBuffer(page.buffer);
+    LockBuffer(page.buffer, BUFFER_LOCK_UNLOCK);
 }
 
 Id last_reserved(const LockedPage &page) {
@@ -69,15 +99,20 @@ bool continued(const LockedPage &page) {
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage) {
     FormData_pg_sequence_data &data = *page.data;
 
-    // Dirty first: a checkpoint that begins after the look at the redo pointer writes the page.
-    MarkBufferDirty(page.buffer);
+    // A page that a checkpoint may have written out since it was last changed is marked as dirty
+    // before the record is written, so that the next checkpoint writes it again.
+    const bool clean = !server::is_dirty(page.buffer);
+    if (clean)
+        MarkBufferDirty(page.buffer);
 
-    // A record is due when the mark is passed. One is due as well when a checkpoint began since
-    // the last one: recovery would start after it and find only what the checkpoint wrote out. And
-    // ALTER SEQUENCE and CREATE DATABASE may copy the tuple with a log_cnt that nothing covers.
+    // A record is due when the mark is passed. One is due as well when the page was written out
+    // since the last one: that may have been a checkpoint, and recovery would start after the
+    // record and find the page as it was then. While the page is dirty no checkpoint that began
+    // after the record is complete. And ALTER SEQUENCE and CREATE DATABASE may copy the tuple with
+    // a log_cnt that nothing covers.
     Id covered = covered_up_to(data, coverage.step);
-    const bool log = storage.logged && (!coverage.trusted || !data.is_called || last > covered ||
-                                        page_lsn(page) <= GetRedoRecPtr());
+    const bool log =
+        storage.logged && (!coverage.trusted || !data.is_called || last > covered || clean);
 
     // A transaction without an ID would not wait for synchronous standbys to have the record.
     if (log)
@@ -102,7 +137,7 @@ void advance(const LockedPage &page, const Storage &storage, Id last, const Cove
     }
     data.last_value = last;
     data.is_called = true;
-    data.log_cnt = storage.logged ? (covered - last) / coverage.step : -1;
+    data.log_cnt = storage.logged ? steps_between(last, covered, coverage.step) : -1;
     server::end_critical_section();
 }
 

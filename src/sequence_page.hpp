@@ -17,7 +17,13 @@ struct Storage {
     bool logged; // changes go to the WAL: not temporary, not unlogged
 };
 
-// The page of a sequence, pinned and locked exclusively: whoever holds it must be quick.
+// Pins the page until unpin_page() or until the top-level transaction is aborted; on a commit it
+// must have been unpinned. recent is the buffer it was last found in (InvalidBuffer: not known).
+// Raises XX001 for a page that is not a sequence's. The caller holds a lock on the sequence.
+Buffer pin_page(Oid relid, const Storage &storage, Buffer recent);
+void unpin_page(Buffer buffer);
+
+// The page of a sequence, locked exclusively: whoever holds it must be quick.
 struct LockedPage {
     Buffer buffer;
     HeapTupleHeader tuple;
@@ -25,11 +31,8 @@ struct LockedPage {
     FormData_pg_sequence_data *data;
 };
 
-// Pins and locks the page. recent is the buffer it was last found in (InvalidBuffer: not known) and
-// is brought up to date. Raises XX001 for a page that is not a sequence's.
-LockedPage lock_page(Oid relid, const Storage &storage, Buffer &recent);
-
-// Unlocks and unpins the page.
+// Locks a pinned page.
+LockedPage lock_page(Buffer buffer);
 void unlock(const LockedPage &page);
 
 // The greatest ID that the sequence ever reserved; negative if there is none.
@@ -56,15 +59,10 @@ inline XLogRecPtr page_lsn(const LockedPage &page) {
     return PageGetLSN(BufferGetPage(page.buffer));
 }
 
-// Whether the page is still in this buffer and no WAL record was written for it since it had this
-// LSN.
-inline bool unchanged_since(const Storage &storage, Buffer buffer, XLogRecPtr lsn) {
-    if (!ReadRecentBuffer(storage.locator, MAIN_FORKNUM, 0, buffer))
-        return false;
+// Whether no WAL record was written for a pinned page since it had this LSN.
+inline bool unchanged_since(Buffer buffer, XLogRecPtr lsn) {
     // Without the lock the LSN may be read while it changes, and then it is not this one.
-    const bool unchanged = PageGetLSN(BufferGetPage(buffer)) == lsn;
-    ReleaseBuffer(buffer);
-    return unchanged;
+    return PageGetLSN(BufferGetPage(buffer)) == lsn;
 }
 
 } // namespace snowflake

@@ -33,9 +33,13 @@ extern "C" {
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
+#if PG_VERSION_NUM < 170000
+#include "storage/buf_internals.h"
+#endif
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/s_lock.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -91,6 +95,17 @@ inline SubTransactionId first_locator_subid(Relation relation) {
     return relation->rd_firstRelfilenodeSubid;
 }
 #endif
+
+// Whether a buffer that is pinned and exclusively locked has changes that are not written out.
+inline bool is_dirty(Buffer buffer) {
+#if PG_VERSION_NUM >= 170000
+    return BufferIsDirty(buffer);
+#else
+    BufferDesc *descriptor = BufferIsLocal(buffer) ? GetLocalBufferDescriptor(-buffer - 1)
+                                                   : GetBufferDescriptor(buffer - 1);
+    return (pg_atomic_read_u32(&descriptor->state) & BM_DIRTY) != 0;
+#endif
+}
 
 // The number that tells the top-level transactions of this backend apart.
 inline LocalTransactionId current_transaction() {

@@ -4,11 +4,13 @@
 
 namespace snowflake::session {
 
+Sequence *ready = nullptr;
+Sequence *last_called = nullptr;
+
 namespace {
 
 HTAB *sequences = nullptr;       // all that are remembered, by OID
-Sequence *most_recent = nullptr; // found by the last find()
-Sequence *last_called = nullptr; // the one lastval is about
+Sequence *pinned = nullptr;      // the one whose page is pinned
 std::uint64_t invalidations = 0; // counts the messages that made the session forget something
 
 // When the ticks are over of the IDs that this transaction has taken from sequences which it
@@ -17,7 +19,31 @@ std::int64_t uncommitted_until_us = 0;
 
 ProcessUtility_hook_type next_process_utility = nullptr;
 
+// The one pin
+
+// One page is kept pinned from nextval to nextval, until the end of the transaction: to find and
+// pin it anew each time would take longer than all the rest.
+void unpin() {
+    if (pinned != nullptr)
+        unpin_page(pinned->buffer);
+    pinned = nullptr;
+}
+
+void pin(Sequence &sequence) {
+    if (pinned == &sequence)
+        return;
+    unpin();
+    sequence.buffer = pin_page(sequence.relid, sequence.definition.storage, sequence.buffer);
+    pinned = &sequence;
+}
+
 // Forgetting
+
+// Something has changed that the server tells us about.
+void invalidated() {
+    ++invalidations;
+    ready = nullptr;
+}
 
 void forget_definition(Sequence &sequence) {
     sequence.known = false;
@@ -37,7 +63,7 @@ void for_each_sequence(Action action) {
 }
 
 void relation_changed(Datum, Oid relid) {
-    ++invalidations;
+    invalidated();
     if (!OidIsValid(relid)) {
         for_each_sequence(forget_definition);
     } else if (sequences != nullptr) {
@@ -47,20 +73,21 @@ void relation_changed(Datum, Oid relid) {
 }
 
 void sequence_options_changed(Datum, int, std::uint32_t) {
-    ++invalidations;
+    invalidated();
     for_each_sequence(forget_definition);
 }
 
 void roles_changed(Datum, int, std::uint32_t) {
-    ++invalidations;
+    invalidated();
     for_each_sequence(forget_rights);
 }
 
 void forget_everything() {
+    unpin();
     if (sequences != nullptr)
         hash_destroy(sequences);
     sequences = nullptr;
-    most_recent = nullptr;
+    ready = nullptr;
     last_called = nullptr;
 }
 
@@ -94,6 +121,13 @@ void outwait_uncommitted() {
 }
 
 void transaction_ends(XactEvent event, void *) {
+    // The lock ends with the transaction, and the pin before: the server complains of one that is
+    // left at a commit, and takes it away itself at an abort.
+    ready = nullptr;
+    if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+        unpin();
+    else
+        pinned = nullptr;
     // What is prepared may be rolled back by another session.
     if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PRE_PREPARE)
         outwait_uncommitted();
@@ -102,22 +136,20 @@ void transaction_ends(XactEvent event, void *) {
 }
 
 void subtransaction_ends(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
-    if (event == SUBXACT_EVENT_ABORT_SUB)
-        outwait_uncommitted();
+    if (event != SUBXACT_EVENT_ABORT_SUB)
+        return;
+    // The file may be removed here and now, which a pinned page would prevent.
+    ready = nullptr;
+    unpin();
+    outwait_uncommitted();
 }
 
 // Remembering
 
 Sequence *find(Oid relid) {
-    if (most_recent != nullptr && most_recent->relid == relid)
-        return most_recent;
     if (sequences == nullptr)
         return nullptr;
-    if (void *entry = hash_search(sequences, &relid, HASH_FIND, nullptr))
-        most_recent = static_cast<Sequence *>(entry);
-    else
-        return nullptr;
-    return most_recent;
+    return static_cast<Sequence *>(hash_search(sequences, &relid, HASH_FIND, nullptr));
 }
 
 Sequence &remember(Oid relid) {
@@ -136,6 +168,7 @@ Sequence &remember(Oid relid) {
                            .next = no_id,
                            .step = 0,
                            .tick = 0,
+                           .ends_us = 0,
                            .layout = default_layout,
                            .node = 0,
                            .lsn = InvalidXLogRecPtr},
@@ -146,7 +179,6 @@ Sequence &remember(Oid relid) {
                  .known_in = InvalidLocalTransactionId,
                  .permitted = InvalidOid,
                  .locked_in = InvalidLocalTransactionId};
-    most_recent = sequence;
     return *sequence;
 }
 
@@ -207,8 +239,12 @@ void read_definition(Sequence &sequence) {
     sequence.known_in =
         created_here || rewritten_here ? server::current_transaction() : InvalidLocalTransactionId;
 
-    // Whatever has changed, what is left of the lease may have been reserved under other rules.
+    // Whatever has changed, what is left of the lease may have been reserved under other rules,
+    // and the page may be another.
+    if (pinned == &sequence)
+        unpin();
     sequence.lease.left = 0;
+    sequence.lease.lsn = InvalidXLogRecPtr;
     sequence.buffer = InvalidBuffer;
     sequence.logged = false;
     sequence.known = before == invalidations;
@@ -239,7 +275,9 @@ void define() {
     ProcessUtility_hook = process_utility;
 }
 
-Sequence &open_for_nextval(Oid relid) {
+Sequence &make_ready(Oid relid) {
+    ready = nullptr;
+    const std::uint64_t before = invalidations;
     Sequence *sequence = find(relid);
     lock(relid, sequence);
     if (sequence == nullptr) {
@@ -254,16 +292,22 @@ Sequence &open_for_nextval(Oid relid) {
     }
 
     if (sequence->permitted != GetUserId()) {
-        const std::uint64_t before = invalidations;
+        const std::uint64_t before_rights = invalidations;
         require_rights(relid, ACL_USAGE | ACL_UPDATE);
-        sequence->permitted = before == invalidations ? GetUserId() : InvalidOid;
+        sequence->permitted = before_rights == invalidations ? GetUserId() : InvalidOid;
     }
 
+    pin(*sequence);
+    if (before == invalidations)
+        ready = sequence;
+    return *sequence;
+}
+
+void require_nextval_possible(const Sequence &sequence) {
     // Temporary sequences are this session's own business, as they are for the server.
-    if (!sequence->definition.local_temporary)
+    if (!sequence.definition.local_temporary)
         PreventCommandIfReadOnly("nextval()");
     PreventCommandIfParallelMode("nextval()");
-    return *sequence;
 }
 
 Id currval(Oid relid) {
@@ -287,11 +331,6 @@ Id lastval() {
     lock(last_called->relid, last_called);
     require_rights(last_called->relid, ACL_SELECT | ACL_USAGE);
     return last_called->last;
-}
-
-void handed_out(Sequence &sequence, Id id) {
-    sequence.last = id;
-    last_called = &sequence;
 }
 
 void outwait(std::int64_t end_of_tick_us) {

@@ -16,11 +16,12 @@ namespace snowflake::session {
 struct Lease {
     std::int64_t left; // IDs that can still be handed out; 0: there is no lease
     Id next;
-    Id step;           // from one ID to the next
-    std::int64_t tick; // the tick that all of them belong to
-    Layout layout;     // what they were made under, and must be asked for under
+    Id step;              // from one ID to the next
+    std::int64_t tick;    // the tick that all of them belong to
+    std::int64_t ends_us; // when the tick is over, in Unix microseconds
+    Layout layout;        // what they were made under, and must be asked for under
     int node;
-    XLogRecPtr lsn; // of the page they were reserved on
+    XLogRecPtr lsn; // of the page they were reserved on; flushed
 };
 
 // What the catalogs say of a sequence.
@@ -38,7 +39,7 @@ struct Sequence {
 
     Id last; // last ID handed out in this session (its currval); no_id: none
     Lease lease;
-    Buffer buffer; // where the page was last; InvalidBuffer: not known
+    Buffer buffer; // where the page was last; InvalidBuffer: not known. Pinned if returned
 
     Definition definition; // while known
     bool known;
@@ -53,11 +54,29 @@ struct Sequence {
 // Registers what makes the session forget. Called once, when the module is loaded.
 void define();
 
+// The sequence for which nothing is to be looked up until the transaction ends, the role changes
+// or the server invalidates something; nullptr: none. Use open_for_nextval().
+extern Sequence *ready;
+
+// Makes a sequence ready, or raises one of its errors.
+Sequence &make_ready(Oid relid);
+
+// Raises 25006 (read-only transaction or standby) or 25000 (parallel operation).
+void require_nextval_possible(const Sequence &sequence);
+
 // The sequence, locked as the server's nextval locks it (ROW EXCLUSIVE, until the transaction
-// ends), its definition known and nextval allowed. Raises 42P01 (no such relation), 42809 (not a
-// sequence), 0A000 (temporary sequence of another session), 42501 (neither USAGE nor UPDATE), 25006
-// (read-only transaction or standby) and 25000 (parallel operation).
-Sequence &open_for_nextval(Oid relid);
+// ends), its definition known, its page pinned and nextval allowed. Raises 42P01 (no such
+// relation), 42809 (not a sequence), 0A000 (temporary sequence of another session), 42501 (neither
+// USAGE nor UPDATE), 25006 (read-only transaction or standby) and 25000 (parallel operation).
+inline Sequence &open_for_nextval(Oid relid) {
+    Sequence *sequence = ready;
+    if (unlikely(sequence == nullptr || sequence->relid != relid ||
+                 sequence->permitted != GetUserId()))
+        sequence = &make_ready(relid);
+    if (unlikely(XactReadOnly || IsInParallelMode()))
+        require_nextval_possible(*sequence);
+    return *sequence;
+}
 
 // The last ID that nextval returned in this session for the sequence, or for whichever it was last
 // called on. Raise 55000 if there is none, and 42501 without SELECT or USAGE on the sequence;
@@ -65,8 +84,14 @@ Sequence &open_for_nextval(Oid relid);
 Id currval(Oid relid);
 Id lastval();
 
+// The sequence that nextval was last called on; nullptr: none.
+extern Sequence *last_called;
+
 // Remembers that nextval returns id.
-void handed_out(Sequence &sequence, Id id);
+inline void handed_out(Sequence &sequence, Id id) {
+    sequence.last = id;
+    last_called = &sequence;
+}
 
 // Remembers that an ID of a tick that ends then, in Unix microseconds, is handed out from a
 // sequence that this transaction has rewritten. If the transaction is rolled back or prepared, it

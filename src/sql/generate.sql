@@ -16,6 +16,13 @@ CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
 COMMENT ON FUNCTION snowflake.nextval(regclass) IS
     'next snowflake ID of a sequence';
 
+CREATE FUNCTION snowflake.nextvals(seq regclass, n integer)
+    RETURNS SETOF bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextvals'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.nextvals(regclass, integer) IS
+    'next n snowflake IDs of a sequence, reserved at once';
+
 CREATE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_currval'
