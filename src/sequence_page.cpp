@@ -50,16 +50,18 @@ void lock_soon(Buffer buffer) {
 } // namespace
 
 Buffer pin_page(Oid relid, const Storage &storage, Buffer recent) {
-    ResourceOwner current = CurrentResourceOwner;
-    CurrentResourceOwner = TopTransactionResourceOwner;
+    // Until all is well the pin belongs to the subtransaction, which loses it if it fails.
     const Buffer buffer = read_page(relid, storage, recent);
-    CurrentResourceOwner = current;
     // Nobody changes these parts of the page, so that no lock is needed.
-    if (!is_sequence_page(BufferGetPage(buffer))) {
-        unpin_page(buffer);
+    if (!is_sequence_page(BufferGetPage(buffer)))
         ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
                 errmsg("page of sequence \"%s\" is corrupted", get_rel_name(relid)));
-    }
+
+    ResourceOwner current = CurrentResourceOwner;
+    CurrentResourceOwner = TopTransactionResourceOwner;
+    IncrBufferRefCount(buffer);
+    CurrentResourceOwner = current;
+    ReleaseBuffer(buffer);
     return buffer;
 }
 
@@ -99,26 +101,25 @@ bool continued(const LockedPage &page) {
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage) {
     FormData_pg_sequence_data &data = *page.data;
 
-    // A page that a checkpoint may have written out since it was last changed is marked as dirty
-    // before the record is written, so that the next checkpoint writes it again.
-    const bool clean = !server::is_dirty(page.buffer);
-    if (clean)
-        MarkBufferDirty(page.buffer);
-
     // A record is due when the mark is passed. One is due as well when the page was written out
     // since the last one: that may have been a checkpoint, and recovery would start after the
     // record and find the page as it was then. While the page is dirty no checkpoint that began
     // after the record is complete. And ALTER SEQUENCE and CREATE DATABASE may copy the tuple with
     // a log_cnt that nothing covers.
+    const bool clean = !server::is_dirty(page.buffer);
     Id covered = covered_up_to(data, coverage.step);
     const bool log =
         storage.logged && (!coverage.trusted || !data.is_called || last > covered || clean);
 
-    // A transaction without an ID would not wait for synchronous standbys to have the record.
+    // A transaction without an ID would not wait for synchronous standbys to have the record. This
+    // may fail, and the page must not be dirty without a record then: nobody would write one.
     if (log)
         GetTopTransactionId();
 
     server::start_critical_section();
+    // Before the record, so that a checkpoint that begins after it writes the page again.
+    if (clean)
+        MarkBufferDirty(page.buffer);
     if (log) {
         // The record shows the sequence as of the mark: after a crash it goes on above everything
         // that may have been handed out.

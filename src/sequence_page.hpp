@@ -17,9 +17,9 @@ struct Storage {
     bool logged; // changes go to the WAL: not temporary, not unlogged
 };
 
-// Pins the page until unpin_page() or until the top-level transaction is aborted; on a commit it
-// must have been unpinned. recent is the buffer it was last found in (InvalidBuffer: not known).
-// Raises XX001 for a page that is not a sequence's. The caller holds a lock on the sequence.
+// Pins the page until unpin_page(), which must be called before the top-level transaction lets go
+// of its resources. recent is the buffer it was last found in (InvalidBuffer: not known). Raises
+// XX001 for a page that is not a sequence's. The caller holds a lock on the sequence.
 Buffer pin_page(Oid relid, const Storage &storage, Buffer recent);
 void unpin_page(Buffer buffer);
 
@@ -50,7 +50,8 @@ struct Coverage {
 };
 
 // Writes that everything up to last is reserved, and a record before if the WAL does not cover that
-// yet. May raise what the server raises when it is out of transaction IDs.
+// yet. May raise what the server raises when it has no transaction ID or no lock to give, and has
+// changed nothing then.
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage);
 
 // The LSN of the page. The IDs reserved on it may be handed out once the WAL is flushed up to

@@ -121,18 +121,26 @@ void outwait_uncommitted() {
 }
 
 void transaction_ends(XactEvent event, void *) {
-    // The lock ends with the transaction, and the pin before: the server complains of one that is
-    // left at a commit, and takes it away itself at an abort.
-    ready = nullptr;
-    if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
-        unpin();
-    else
-        pinned = nullptr;
-    // What is prepared may be rolled back by another session.
-    if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PRE_PREPARE)
+    switch (event) {
+    case XACT_EVENT_PRE_COMMIT:
+    case XACT_EVENT_PARALLEL_PRE_COMMIT:
+        return; // there may still be calls
+    case XACT_EVENT_PRE_PREPARE:
+        outwait_uncommitted(); // what is prepared may be rolled back by another session
+        return;
+    case XACT_EVENT_ABORT:
         outwait_uncommitted();
-    if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
-        uncommitted_until_us = 0;
+        break;
+    case XACT_EVENT_COMMIT:
+    case XACT_EVENT_PREPARE:
+    case XACT_EVENT_PARALLEL_COMMIT:
+    case XACT_EVENT_PARALLEL_ABORT:
+        break;
+    }
+    // Before the server releases the locks, and removes files.
+    ready = nullptr;
+    unpin();
+    uncommitted_until_us = 0;
 }
 
 void subtransaction_ends(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
@@ -168,7 +176,7 @@ Sequence &remember(Oid relid) {
                            .next = no_id,
                            .step = 0,
                            .tick = 0,
-                           .ends_us = 0,
+                           .ends_us = default_layout.unix_us(1),
                            .layout = default_layout,
                            .node = 0,
                            .lsn = InvalidXLogRecPtr},
