@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
+#include <vector>
 
 namespace snowflake {
 
@@ -38,6 +39,9 @@ constexpr std::int64_t int64_min = std::numeric_limits<std::int64_t>::min();
 // A tick like any other in the default layout: 2023-09-17 15:30:00.123 UTC.
 constexpr std::int64_t now = 22'433'400'123;
 constexpr std::int64_t last_tick = default_layout.last_tick();
+
+// The default layout with the bits of the counter given to the node: one ID a tick.
+constexpr Layout without_counter = with_fields(3, 41, 22, 0);
 
 // An ID of the default layout.
 constexpr Id id(std::int64_t tick, std::int32_t node, std::int32_t counter) {
@@ -330,13 +334,115 @@ TEST(GeneratorWanted, StepsOverTheNodeBelowTheCounter) {
 }
 
 TEST(GeneratorWanted, WithoutCountersATickHoldsOneId) {
-    const Layout without_counter = with_fields(3, 41, 22, 0);
     const Reservation got = reserve(without_counter, no_id, {.now = now, .node = 7, .wanted = 9});
     EXPECT_EQ(got.count, 1);
     EXPECT_EQ(got.last, got.first);
     const Reservation after = reserve(without_counter, got.last, {.now = now, .node = 7});
     EXPECT_EQ(without_counter.split(after.first),
               (Fields{.tick = now + 1, .node = 7, .counter = 0}));
+}
+
+Request batch_of(std::int64_t wanted, std::int64_t stride = 1) {
+    return {.now = now, .node = 7, .stride = stride, .wanted = wanted, .batch = true};
+}
+
+TEST(GeneratorBatch, OfOneIsANextval) {
+    for (const Id last : {no_id, id(now - 1, 7, 5), id(now, 7, 5), id(now, 7, 4095)}) {
+        const Reservation got = next(last, batch_of(1));
+        EXPECT_EQ(got.first, next(last, {.now = now, .node = 7}).first);
+        EXPECT_EQ(got.last, got.first);
+        EXPECT_EQ(got.count, 1);
+    }
+}
+
+TEST(GeneratorBatch, FillsATickToTheLastCounter) {
+    const Reservation whole_tick = next(no_id, batch_of(4096));
+    EXPECT_EQ(whole_tick.first, id(now, 7, 0));
+    EXPECT_EQ(whole_tick.last, id(now, 7, 4095));
+    EXPECT_EQ(whole_tick.count, 4096);
+
+    const Reservation rest = next(id(now, 7, 5), batch_of(4090));
+    EXPECT_EQ(rest.first, id(now, 7, 6));
+    EXPECT_EQ(rest.last, id(now, 7, 4095));
+    EXPECT_EQ(rest.count, 4090);
+}
+
+TEST(GeneratorBatch, GoesOnInTheTickAfter) {
+    const Reservation one_more = next(no_id, batch_of(4097));
+    EXPECT_EQ(one_more.first, id(now, 7, 0));
+    EXPECT_EQ(one_more.last, id(now + 1, 7, 0));
+    EXPECT_EQ(one_more.count, 4097);
+
+    const Reservation rest_and_one = next(id(now, 7, 5), batch_of(4091));
+    EXPECT_EQ(rest_and_one.first, id(now, 7, 6));
+    EXPECT_EQ(rest_and_one.last, id(now + 1, 7, 0));
+
+    EXPECT_EQ(next(id(now, 7, 4095), batch_of(2)).last, id(now + 1, 7, 1));
+}
+
+TEST(GeneratorBatch, GoesThroughAsManyTicksAsItTakes) {
+    EXPECT_EQ(next(no_id, batch_of(3 * 4096)).last, id(now + 2, 7, 4095));
+    EXPECT_EQ(next(no_id, batch_of(3 * 4096 + 1)).last, id(now + 3, 7, 0));
+    EXPECT_EQ(next(id(now, 7, 5), batch_of(4090 + 2 * 4096)).last, id(now + 2, 7, 4095));
+    // 2^31 - 1 IDs fill 2^19 ticks but for the last of them.
+    EXPECT_EQ(next(no_id, batch_of(2'147'483'647)).last, id(now + 524'287, 7, 4094));
+}
+
+TEST(GeneratorBatch, LeavesWhatIsTooShortForAStride) {
+    // 40 strides of 100 fit into 4096 counters.
+    EXPECT_EQ(next(no_id, batch_of(40, 100)).last, id(now, 7, 3999));
+    EXPECT_EQ(next(no_id, batch_of(41, 100)).last, id(now + 1, 7, 99));
+    EXPECT_EQ(next(no_id, batch_of(80, 100)).last, id(now + 1, 7, 3999));
+    EXPECT_EQ(next(no_id, batch_of(81, 100)).last, id(now + 2, 7, 99));
+    EXPECT_EQ(next(id(now, 7, 3895), batch_of(2, 100)).last, id(now, 7, 4095));
+    EXPECT_EQ(next(id(now, 7, 3896), batch_of(2, 100)).last, id(now + 1, 7, 99));
+    EXPECT_EQ(next(no_id, batch_of(3, 4096)).last, id(now + 2, 7, 4095));
+}
+
+TEST(GeneratorBatch, KeepsItsNodeBelowTheCounter) {
+    const Reservation got = reserve(counter_above_node, no_id, batch_of(4097));
+    EXPECT_EQ(got.step, 1024);
+    EXPECT_EQ(counter_above_node.split(got.last),
+              (Fields{.tick = now + 1, .node = 7, .counter = 0}));
+}
+
+TEST(GeneratorBatch, WithoutCountersTakesATickForEachId) {
+    const Reservation got = reserve(without_counter, no_id, batch_of(9));
+    EXPECT_EQ(got.count, 9);
+    EXPECT_EQ(without_counter.split(got.last), (Fields{.tick = now + 8, .node = 7, .counter = 0}));
+}
+
+TEST(GeneratorBatch, IsRefusedAsAWholeAtTheEndOfTheLayout) {
+    const auto from_tick = [](std::int64_t tick, std::int64_t wanted, std::int64_t stride) {
+        return next(id(tick, 7, 5),
+                    {.now = 0, .node = 7, .stride = stride, .wanted = wanted, .batch = true});
+    };
+    EXPECT_EQ(from_tick(last_tick, 4090, 1).last, id(last_tick, 7, 4095));
+    EXPECT_EQ(from_tick(last_tick, 4091, 1).refusal, Refusal::exhausted);
+    EXPECT_EQ(from_tick(last_tick - 2, 4090 + 2 * 4096, 1).last, id(last_tick, 7, 4095));
+    EXPECT_EQ(from_tick(last_tick - 2, 4091 + 2 * 4096, 1).refusal, Refusal::exhausted);
+    EXPECT_EQ(from_tick(last_tick - 1, 80, 100).last, id(last_tick, 7, 3999));
+    EXPECT_EQ(from_tick(last_tick - 1, 81, 100).refusal, Refusal::exhausted);
+    EXPECT_EQ(from_tick(last_tick - 1000, 2'147'483'647, 1).refusal, Refusal::exhausted);
+}
+
+TEST(GeneratorRun, TheNextIsAStepOnUntilTheTickIsFull) {
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 5), 1), id(now, 7, 6));
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 4094), 1), id(now, 7, 4095));
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 4095), 1), id(now + 1, 7, 0));
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 3896), 100), id(now, 7, 3996));
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 3897), 100), id(now + 1, 7, 0));
+    EXPECT_EQ(next_in_run(default_layout, id(now, 7, 0), 4096), id(now + 1, 7, 0));
+
+    const auto above_node = [](std::int64_t tick, std::int32_t counter) {
+        return counter_above_node.compose({.tick = tick, .node = 7, .counter = counter});
+    };
+    EXPECT_EQ(next_in_run(counter_above_node, above_node(now, 5), 1), above_node(now, 6));
+    EXPECT_EQ(next_in_run(counter_above_node, above_node(now, 4095), 1), above_node(now + 1, 0));
+
+    const Id alone = without_counter.compose({.tick = now, .node = 7, .counter = 0});
+    EXPECT_EQ(next_in_run(without_counter, alone, 1),
+              without_counter.compose({.tick = now + 1, .node = 7, .counter = 0}));
 }
 
 TEST(HighWaterMark, IsTheLastIdOfTheSecondFromLast) {
@@ -466,6 +572,72 @@ TEST(GeneratorRandom, IsSoundInAnyState) {
         }
     }
     EXPECT_GT(given, 100'000); // else the requests were not worth much
+}
+
+// What as many single calls reserve, were the clock to stand still; fewer if they are refused.
+std::vector<Reservation> singles(Layout layout, Id last, const Request &batch) {
+    Request single = batch;
+    single.wanted = 1;
+    single.batch = false;
+    std::vector<Reservation> all;
+    while (static_cast<std::int64_t>(all.size()) < batch.wanted) {
+        const Reservation got = reserve(layout, last, single);
+        if (got.refusal != Refusal::none)
+            break;
+        all.push_back(got);
+        last = got.last;
+    }
+    return all;
+}
+
+// A batch is the same, or is refused where they are not all to be had.
+void expect_batch_of_singles(Layout layout, Id last, const Request &request,
+                             const Reservation &got) {
+    const std::vector<Reservation> expected = singles(layout, last, request);
+    if (static_cast<std::int64_t>(expected.size()) < request.wanted) {
+        const Id reached = expected.empty() ? last : expected.back().last;
+        Request one_more = request;
+        one_more.wanted = 1;
+        ASSERT_EQ(got.refusal, reserve(layout, reached, one_more).refusal);
+        return;
+    }
+    ASSERT_EQ(got.refusal, Refusal::none);
+    ASSERT_EQ(got.count, request.wanted);
+    ASSERT_EQ(got.step, request.stride * layout.counter_step());
+    ASSERT_EQ(got.last, expected.back().last);
+    Id id = got.first;
+    ASSERT_EQ(id, expected.front().first);
+    for (std::size_t i = 1; i < expected.size(); ++i) {
+        id = next_in_run(layout, id, request.stride);
+        ASSERT_EQ(id, expected[i].first) << "at " << i;
+    }
+}
+
+TEST(GeneratorRandom, ABatchIsWhatSingleCallsMake) {
+    Random random = seeded_random();
+    int given = 0;
+    int refused = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        const Layout layout = random.one_in(6) ? without_counter
+                                               : some_layouts.at(static_cast<std::size_t>(
+                                                     random.between(0, some_layouts.size() - 1)));
+        const std::int64_t capacity = std::int64_t{layout.last_counter()} + 1;
+        // Near the end of the layout, or anywhere.
+        const Id before_end = random.of_any_size(4 << layout.timestamp_shift());
+        const Id last = random.one_in(3) ? layout.last_id() - before_end
+                                         : random.of_any_size(layout.last_id()) - 1;
+        Request request = random_request(layout, last, random);
+        request.wanted = random.between(1, random.one_in(2) ? 16 : 3 * capacity);
+        request.batch = true;
+        const Reservation got = reserve(layout, last, request);
+        ASSERT_NO_FATAL_FAILURE(expect_batch_of_singles(layout, last, request, got))
+            << "last " << last << ", now " << request.now << ", node " << request.node
+            << ", stride " << request.stride << ", wanted " << request.wanted;
+        given += got.refusal == Refusal::none;
+        refused += got.refusal == Refusal::exhausted;
+    }
+    EXPECT_GT(given, 1'000); // else the requests were not worth much
+    EXPECT_GT(refused, 100);
 }
 
 TEST(GeneratorRandom, TheMarkCoversLastAndAtMostTheSecondAfter) {

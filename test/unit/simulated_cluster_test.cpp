@@ -69,16 +69,16 @@ class Clock {
 
 // What one instance keeps of one sequence.
 struct SequenceState {
-    Id last = no_id;          // the greatest ID reserved, as in the sequence's tuple
-    Id mark = no_id;          // the high-water mark, all that is left of it after a crash
-    bool checkpointed = true; // a checkpoint began since the mark was logged
+    Id last = no_id;         // the greatest ID reserved, as in the sequence's tuple
+    Id mark = no_id;         // the high-water mark, all that is left of it after a crash
+    bool written_out = true; // by a checkpoint, since the mark was logged
 
-    // The server's rule: log when the mark is passed, and after a checkpoint.
+    // Log when the mark is passed, and after a checkpoint.
     void reserved(Layout layout, Id id) {
         last = id;
-        if (checkpointed || last > mark) {
+        if (written_out || last > mark) {
             mark = high_water_mark(layout, last);
-            checkpointed = false;
+            written_out = false;
         }
     }
 
@@ -116,7 +116,7 @@ struct History {
     Lead lead;
 };
 
-// IDs that came from one reservation.
+// IDs of one tick that came from one reservation.
 struct Run {
     Id first;
     std::int32_t stride;
@@ -137,6 +137,7 @@ struct Tally {
     std::int64_t clock_behind = 0;  // the clock was behind the sequence
     std::int64_t far_ahead = 0;     // .. and the ID more than one tick ahead of it
     std::int64_t tick_overflow = 0; // more was wanted than the tick held
+    std::int64_t long_batches = 0;  // .. and a batch went on in later ones
     std::int64_t after_crash = 0;   // ahead of the clock by a crash
     std::int64_t node_lowered = 0;  // the node was lower than the one before, within a tick
     std::int64_t node_raised = 0;
@@ -150,6 +151,7 @@ std::ostream &operator<<(std::ostream &out, const Tally &tally) {
          {"clock behind the sequence", tally.clock_behind},
          {"more than one tick ahead", tally.far_ahead},
          {"more wanted than the tick held", tally.tick_overflow},
+         {"batches through several ticks", tally.long_batches},
          {"ahead after a crash", tally.after_crash},
          {"node lowered within a tick", tally.node_lowered},
          {"node raised within a tick", tally.node_raised}});
@@ -215,27 +217,33 @@ class Witness {
         count_what_happened(seen, request, got);
         ASSERT_LE(request.now, layout_.last_tick()) << "(d) an ID beyond the end of the layout";
         ASSERT_GE(request.now, 0) << "an ID from before the epoch";
-        ASSERT_GE(got.count, 1);
+        ASSERT_GE(got.count, request.batch ? request.wanted : 1);
         ASSERT_LE(got.count, request.wanted);
 
-        const std::int64_t tick = layout_.tick_of(got.first);
+        std::vector<Run> &runs = runs_.at(index(sequence));
+        std::int64_t tick = layout_.tick_of(got.first);
+        Id id = got.first;
         for (std::int64_t i = 0; i < got.count; ++i) {
-            const Id id = got.first + i * got.step;
+            if (i > 0)
+                id = request.batch ? next_in_run(layout_, id, request.stride) : id + got.step;
             if (id <= seen.greatest)
                 FAIL() << "(a) " << id << " is not above " << seen.greatest;
             if (layout_.node_of(id) != request.node || holder_of(id) != instance)
                 FAIL() << "(b) " << id << " is of node " << layout_.node_of(id);
+            const std::int64_t steps = request.batch ? layout_.tick_of(id) - tick : 0;
+            tick += std::clamp<std::int64_t>(steps, 0, 1);
+            seen.greatest = id + request.stride - 1;
             if (layout_.tick_of(id) != tick || !layout_.contains(id))
                 FAIL() << "(d) " << id << " is beyond tick " << tick;
-            seen.greatest = id + request.stride - 1;
+            if (layout_.tick_of(seen.greatest) != tick ||
+                layout_.node_of(seen.greatest) != request.node)
+                FAIL() << "(b) the stride of " << id << " reaches beyond its tick or node";
+            if (i == 0 || steps > 0)
+                runs.push_back(
+                    {.first = id, .stride = static_cast<std::int32_t>(request.stride), .count = 0});
+            ++runs.back().count;
         }
         ASSERT_EQ(got.last, seen.greatest);
-        ASSERT_EQ(layout_.tick_of(got.last), tick);
-        ASSERT_EQ(layout_.node_of(got.last), request.node) << "(b) a stride into another node";
-        runs_.at(index(sequence))
-            .push_back({.first = got.first,
-                        .stride = static_cast<std::int32_t>(request.stride),
-                        .count = static_cast<std::int32_t>(got.count)});
         expect_no_undue_lead(seen, request, got);
         seen.node = request.node;
         seen.used_since_crash = true;
@@ -243,14 +251,16 @@ class Witness {
 
     // (c)
     void expect_no_undue_lead(History &seen, const Request &request, const Reservation &got) {
+        const Fields first = layout_.split(got.first);
+        const Fields last = layout_.split(got.last);
         // A stride that does not fit into what is left of a tick leaves the rest of it unused.
-        seen.lead.counters_asked += got.count * request.stride + request.stride - 1;
+        const std::int64_t rests = 1 + last.tick - first.tick;
+        seen.lead.counters_asked += got.count * request.stride + rests * (request.stride - 1);
         if (request.node < seen.node)
             ++seen.lead.renumberings;
 
-        const Fields first = layout_.split(got.first);
         const std::int64_t capacity = std::int64_t{layout_.last_counter()} + 1;
-        const std::int64_t end = first.tick * capacity + first.counter + got.count * request.stride;
+        const std::int64_t end = last.tick * capacity + last.counter + 1;
         ASSERT_GE(first.tick, request.now) << "an ID older than the clock";
         ASSERT_LE(end, seen.lead.allowed(layout_))
             << "(c) ahead of the clock by " << first.tick - request.now << " ticks, since tick "
@@ -268,10 +278,16 @@ class Witness {
         ASSERT_EQ(why, Refusal::exhausted);
         if (request.now > layout_.last_tick())
             return;
-        // Nothing is left but the last tick, or a crash put the sequence on the mark at the end.
-        ASSERT_GE(seen.greatest, 0) << "exhausted before it began";
-        ASSERT_GE(layout_.tick_of(seen.greatest) + layout_.ticks_per_second() - 1,
-                  layout_.last_tick());
+        // Nothing is left but the last tick, or a crash put the sequence on the mark at the end; or
+        // a batch takes more ticks than are left.
+        const std::int64_t fitting = (std::int64_t{layout_.last_counter()} + 1) / request.stride;
+        const std::int64_t more_ticks = request.batch ? (request.wanted - 1) / fitting + 1 : 0;
+        ASSERT_TRUE(seen.greatest >= 0 || request.now + more_ticks > layout_.last_tick())
+            << "exhausted before it began";
+        const std::int64_t begins = std::max(layout_.tick_of(std::max<Id>(seen.greatest, 0)) +
+                                                 layout_.ticks_per_second() - 1,
+                                             request.now);
+        ASSERT_GE(begins + more_ticks, layout_.last_tick());
     }
 
     [[nodiscard]] int holder_of(Id id) const { return holders_[index(layout_.node_of(id))]; }
@@ -283,6 +299,7 @@ class Witness {
         tally_.clock_behind += tick > request.now;
         tally_.far_ahead += tick > request.now + 1;
         tally_.tick_overflow += got.count < request.wanted;
+        tally_.long_batches += layout_.tick_of(got.last) > tick;
         tally_.after_crash += seen.lead.crashes > 0 && tick > request.now;
         const bool waits = seen.greatest >= 0 && layout_.tick_of(seen.greatest) >= request.now;
         tally_.node_lowered += waits && request.node < seen.node;
@@ -307,10 +324,10 @@ class Witness {
                          const Reservation &got) {
         std::cout << "instance " << instance << ", sequence " << sequence << ", greatest seen "
                   << seen.greatest << "; asked: now " << request.now << ", node " << request.node
-                  << ", stride " << request.stride << ", wanted " << request.wanted
-                  << "; got: refusal " << static_cast<int>(got.refusal) << ", first " << got.first
-                  << ", last " << got.last << ", step " << got.step << ", count " << got.count
-                  << '\n';
+                  << ", stride " << request.stride << ", wanted " << request.wanted << ", batch "
+                  << request.batch << "; got: refusal " << static_cast<int>(got.refusal)
+                  << ", first " << got.first << ", last " << got.last << ", step " << got.step
+                  << ", count " << got.count << '\n';
     }
 
     Layout layout_;
@@ -385,6 +402,7 @@ class Cluster {
             request.now = random_.between(0, layout_.last_tick() + 1);
             request.stride = random_stride();
             request.wanted = random_wanted();
+            request.batch = random_.one_in(4);
             ASSERT_FALSE(ask(i, sequence, request)) << "(d) an ID after the end";
             if (random_.one_in(10))
                 crash(i);
@@ -403,7 +421,7 @@ class Cluster {
             renumber(i);
         if (random_.one_in(20))
             for (SequenceState &sequence : instance.sequences)
-                sequence.checkpointed = true;
+                sequence.written_out = true;
     }
 
     void crash(int i) {
@@ -444,7 +462,8 @@ class Cluster {
             {.now = layout_.tick_at(instance.clock.read(true_time_)),
              .node = instance.node,
              .stride = random_stride(),
-             .wanted = random_wanted()});
+             .wanted = random_wanted(),
+             .batch = random_.one_in(4)});
     }
 
     // Whether there was an ID.
@@ -493,6 +512,7 @@ void expect_promises_hold(Layout layout, std::int64_t ids) {
     EXPECT_GT(tally.clock_behind, 0);
     EXPECT_GT(tally.far_ahead, 0);
     EXPECT_GT(tally.tick_overflow, 0);
+    EXPECT_GT(tally.long_batches, 0);
     EXPECT_GT(tally.after_crash, 0);
     EXPECT_GT(tally.node_lowered, 0);
     EXPECT_GT(tally.node_raised, 0);
