@@ -43,9 +43,12 @@ const char *as_text(std::int64_t unix_us) {
     pg_unreachable();
 }
 
-[[noreturn]] void raise_above_max_value(const Sequence &sequence) {
+[[noreturn]] void raise_above_max_value(const Sequence &sequence, std::int64_t count) {
+    const char *excess = count == 1 ? "the next snowflake ID is above"
+                                    : psprintf("not all of the next %lld snowflake IDs are within",
+                                               static_cast<long long>(count));
     ereport(ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-            errmsg("the next snowflake ID is above the maximum value of sequence \"%s\" (%lld)",
+            errmsg("%s the maximum value of sequence \"%s\" (%lld)", excess,
                    get_rel_name(sequence.relid),
                    static_cast<long long>(sequence.definition.max_value)),
             errhint("Convert the sequence: SELECT snowflake.convert_sequence_to_snowflake(%s);",
@@ -205,7 +208,7 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
         if (reserved.refusal != Refusal::none || reserved.last > definition.max_value) {
             unlock(page);
             if (reserved.refusal == Refusal::none)
-                raise_above_max_value(sequence);
+                raise_above_max_value(sequence, wanted.batch ? wanted.count : 1);
             raise(reserved.refusal, sequence, layout, node, now_us);
         }
 
