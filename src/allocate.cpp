@@ -70,6 +70,7 @@ const char *as_text(std::int64_t unix_us) {
 
 [[noreturn]] void raise(Refusal refusal, const Sequence &sequence, Layout layout, int node,
                         std::int64_t now_us) {
+    const bool clock_is_there = now_us >= layout.unix_us(layout.last_tick());
     switch (refusal) {
     case Refusal::before_epoch:
         ereport(ERROR, errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
@@ -79,16 +80,24 @@ const char *as_text(std::int64_t unix_us) {
                 errhint("Set the system clock of the server."));
         break;
     case Refusal::exhausted:
-        ereport(
-            ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-            errmsg("no snowflake ID is left for sequence \"%s\"", get_rel_name(sequence.relid)),
-            errdetail("The timestamps of the layout end at %s; the sequence or the clock is there.",
-                      as_text(layout.unix_us(layout.last_tick()))),
-            errhint("If the sequence was set too far ahead, set it back to below the present: "
-                    "SELECT setval(%s, 1);",
-                    as_literal(sequence.relid)));
+        ereport(ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+                errmsg("no snowflake ID is left for sequence \"%s\"", get_rel_name(sequence.relid)),
+                errdetail("The timestamps of the layout end at %s; the %s is there.",
+                          as_text(layout.unix_us(layout.last_tick())),
+                          clock_is_there ? "clock" : "sequence"),
+                clock_is_there
+                    ? errhint("Choose a layout from: SELECT name, last_timestamp "
+                              "FROM snowflake.layouts;")
+                    : errhint("If the sequence was set too far ahead, set it back to below the "
+                              "present: SELECT setval(%s, 1);",
+                              as_literal(sequence.relid)));
         break;
     case Refusal::node_out_of_range:
+        if (layout.node_bits() == 0)
+            ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("no snowflake ID can be made in a layout without nodes"),
+                    errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
+                            "WHERE nodes > 1;"));
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("snowflake.node is %d, which does not fit the layout", node),
                 errdetail("The greatest node of the layout is %d.", layout.last_node()),

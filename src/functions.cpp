@@ -3,6 +3,7 @@
 
 #include "allocate.hpp"
 #include "layout.hpp"
+#include "layout_datum.hpp"
 #include "server.hpp"
 #include "session.hpp"
 #include "settings.hpp"
@@ -24,7 +25,14 @@ Datum snowflake_nextval(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
 }
 
-// nextvals(regclass, integer) returns setof bigint
+// nextval(regclass, snowflake.layout) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_nextval_in);
+Datum snowflake_nextval_in(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT64(next_id(PG_GETARG_OID(0), layout_from_datum(PG_GETARG_DATUM(1))));
+}
+
+// nextvals(regclass, integer) and nextvals(regclass, integer, snowflake.layout), both of which
+// return setof bigint
 PG_FUNCTION_INFO_V1(snowflake_nextvals);
 Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
     if (SRF_IS_FIRSTCALL()) {
@@ -32,9 +40,11 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
         if (count < 0)
             ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("number of snowflake IDs must not be negative"));
+        const Layout layout =
+            PG_NARGS() > 2 ? layout_from_datum(PG_GETARG_DATUM(2)) : default_layout;
         FuncCallContext *call = SRF_FIRSTCALL_INIT();
         call->user_fctx = MemoryContextAlloc(call->multi_call_memory_ctx, sizeof(Batch));
-        *static_cast<Batch *>(call->user_fctx) = next_ids(PG_GETARG_OID(0), default_layout, count);
+        *static_cast<Batch *>(call->user_fctx) = next_ids(PG_GETARG_OID(0), layout, count);
     }
 
     FuncCallContext *call = SRF_PERCALL_SETUP();

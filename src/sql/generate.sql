@@ -16,12 +16,26 @@ CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
 COMMENT ON FUNCTION snowflake.nextval(regclass) IS
     'next snowflake ID of a sequence';
 
+CREATE FUNCTION snowflake.nextval(seq regclass, layout snowflake.layout)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
+    'next ID of a sequence, made in a layout';
+
 CREATE FUNCTION snowflake.nextvals(seq regclass, n integer)
     RETURNS SETOF bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextvals'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.nextvals(regclass, integer) IS
     'next n snowflake IDs of a sequence, reserved at once';
+
+CREATE FUNCTION snowflake.nextvals(seq regclass, n integer, layout snowflake.layout)
+    RETURNS SETOF bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextvals'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.nextvals(regclass, integer, snowflake.layout) IS
+    'next n IDs of a sequence, made in a layout, reserved at once';
 
 CREATE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint

@@ -1,0 +1,80 @@
+-- Looking at the sequences that make snowflake IDs.
+
+CREATE VIEW snowflake.sequences AS
+    WITH
+    calling AS (
+        SELECT f.oid, f.adrelid AS relation, f.adnum AS attribute,
+               pg_catalog.pg_get_expr(f.adbin, f.adrelid) AS expression
+            FROM pg_catalog.pg_attrdef f
+            WHERE EXISTS (
+                SELECT FROM pg_catalog.pg_depend d
+                    JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
+                    WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
+                      AND d.refclassid = 'pg_catalog.pg_proc'::regclass
+                      AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
+    ),
+    -- A default depends on the sequence that it names. Without an argument it names none, and the
+    -- layout stands in nothing but its text.
+    used AS (
+        SELECT d.refobjid AS sequence, relation, attribute,
+               coalesce(substring(expression FROM $$'([^']*)'::(?:snowflake\.)?layout\)$$),
+                        'default')::snowflake.layout AS layout
+            FROM calling
+            JOIN pg_catalog.pg_depend d
+                ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = calling.oid
+                AND d.refclassid = 'pg_catalog.pg_class'::regclass
+        UNION ALL
+        SELECT 'snowflake.id_seq'::regclass, relation, attribute, 'default'
+            FROM calling WHERE expression ~ '(?<![[:alnum:]_$."])(snowflake\.)?nextval\(\)'
+    ),
+    found AS (
+        SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
+               a.attname AS column_name, coalesce(used.layout, 'default') AS layout,
+               CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE')
+                         AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
+                    THEN pg_catalog.pg_sequence_last_value(c.oid) END AS last_id,
+               s.seqincrement = 9223372036854775807 AS guarded
+            FROM pg_catalog.pg_sequence s
+            JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid
+            LEFT JOIN used ON used.sequence = c.oid
+            LEFT JOIN pg_catalog.pg_attribute a
+                ON a.attrelid = used.relation AND a.attnum = used.attribute
+            WHERE (used.sequence IS NOT NULL OR s.seqincrement = 9223372036854775807)
+              AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+    )
+    SELECT found.sequence, found.table_name, found.column_name, found.layout, found.last_id,
+           decoded.last_timestamp, decoded.last_node, decoded.last_count,
+           CASE WHEN valid.id IS NOT NULL
+                THEN greatest(decoded.last_timestamp - pg_catalog.clock_timestamp(), '0')
+           END AS ahead,
+           pg_catalog.trunc(
+               extract(epoch FROM room.last_timestamp
+                                  - greatest(decoded.last_timestamp, pg_catalog.clock_timestamp()))
+               / extract(epoch FROM room.tick)) * room.ids_per_tick AS ids_left,
+           found.guarded
+        FROM found
+        CROSS JOIN LATERAL snowflake.describe(found.layout) room
+        -- What was set by hand need not be an ID of the layout.
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN found.last_id BETWEEN 0 AND snowflake.make_id(
+                                 room.last_timestamp, (room.nodes - 1)::integer,
+                                 (room.ids_per_tick - 1)::integer, found.layout)
+                        THEN found.last_id END AS id
+        ) valid
+        CROSS JOIN LATERAL (
+            SELECT snowflake.get_timestamp(valid.id, found.layout) AS last_timestamp,
+                   snowflake.get_node(valid.id, found.layout) AS last_node,
+                   snowflake.get_count(valid.id, found.layout) AS last_count
+        ) decoded;
+COMMENT ON VIEW snowflake.sequences IS
+    'sequences that a default uses with snowflake.nextval, or that are guarded';
+COMMENT ON COLUMN snowflake.sequences.last_id IS
+    'last ID of the sequence; NULL: none so far, or no right to see it';
+COMMENT ON COLUMN snowflake.sequences.ahead IS
+    'how far the last ID is ahead of the clock';
+COMMENT ON COLUMN snowflake.sequences.ids_left IS
+    'IDs that the sequence can still make on one node until the timestamps of the layout end';
+COMMENT ON COLUMN snowflake.sequences.guarded IS
+    'whether the server''s own nextval refuses to take a value from the sequence';
+GRANT SELECT ON snowflake.sequences TO PUBLIC;
+
