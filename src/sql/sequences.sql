@@ -14,7 +14,8 @@ CREATE VIEW snowflake.sequences AS
                       AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
     ),
     -- A default depends on the sequence that it names. Without an argument it names none, and the
-    -- layout stands in nothing but its text.
+    -- layout stands in nothing but its text. The view itself must not depend on a sequence: what
+    -- does is looked at by conversions.
     used AS (
         SELECT d.refobjid AS sequence, relation, attribute,
                coalesce(substring(expression FROM $$'([^']*)'::(?:snowflake\.)?layout\)$$),
@@ -24,7 +25,7 @@ CREATE VIEW snowflake.sequences AS
                 ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = calling.oid
                 AND d.refclassid = 'pg_catalog.pg_class'::regclass
         UNION ALL
-        SELECT 'snowflake.id_seq'::regclass, relation, attribute, 'default'
+        SELECT pg_catalog.to_regclass('snowflake.id_seq'), relation, attribute, 'default'
             FROM calling WHERE expression ~ '(?<![[:alnum:]_$."])(snowflake\.)?nextval\(\)'
     ),
     found AS (
