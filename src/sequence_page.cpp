@@ -16,7 +16,8 @@ Buffer read_page(Oid relid, const Storage &storage, Buffer recent) {
     return buffer;
 }
 
-bool is_sequence_page(Page page) {
+bool is_sequence_page(Buffer buffer) {
+    Page page = BufferGetPage(buffer);
     return PageGetSpecialSize(page) == MAXALIGN(sizeof page_magic) &&
            *reinterpret_cast<std::uint32_t *>(PageGetSpecialPointer(page)) == page_magic;
 }
@@ -53,7 +54,7 @@ Buffer pin_page(Oid relid, const Storage &storage, Buffer recent) {
     // Until all is well the pin belongs to the subtransaction, which loses it if it fails.
     const Buffer buffer = read_page(relid, storage, recent);
     // Nobody changes these parts of the page, so that no lock is needed.
-    if (!is_sequence_page(BufferGetPage(buffer)))
+    if (!is_sequence_page(buffer))
         ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
                 errmsg("page of sequence \"%s\" is corrupted", get_rel_name(relid)));
 
