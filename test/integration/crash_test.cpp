@@ -81,7 +81,9 @@ class Client {
         try {
             while (!stop_) {
                 const int rows = between(random_, 1, most_rows);
-                const auto some = session_.numbers(nextval(sequence_->name, rows));
+                const bool batch = between(random_, 0, 1) == 1;
+                const auto some = session_.numbers(batch ? nextvals(sequence_->name, rows)
+                                                         : nextval(sequence_->name, rows));
                 ids_.insert(ids_.end(), some.begin(), some.end());
                 received_ += rows;
             }
@@ -245,6 +247,7 @@ void expect_to_go_on_above(Server &server, const History &history) {
 // Histories of a sequence that was set an hour ahead of the clock.
 std::vector<History> histories() {
     const std::string one = nextval("s");
+    const std::string batch = nextvals("s", 10000);
     const std::string natives = "SELECT pg_catalog.nextval('s')";
     const std::string leap = "SELECT setval('s', snowflake.nextval('s') + 42949672960)"; // 10 s
     const std::string set = setval("s", hour_ahead());
@@ -278,6 +281,16 @@ std::vector<History> histories() {
         {"past it after a checkpoint",
          4096,
          {wide, set, one, "CHECKPOINT", "BEGIN", nextval("s", 1500)}},
+        {"a batch", 1, {create, set, "BEGIN", batch}},
+        {"batches around checkpoints",
+         1,
+         {create, set, batch, "CHECKPOINT", "BEGIN", batch, one, "CHECKPOINT", batch}},
+        {"one after a batch", 1, {create, set, batch, "CHECKPOINT", "BEGIN", one}},
+        {"a batch onto the mark", 4096, {wide, set, "BEGIN", nextvals("s", 1000)}},
+        {"a batch past the mark", 4096, {wide, set, "BEGIN", nextvals("s", 1001)}},
+        {"batches far past the mark",
+         4096,
+         {wide, set, "BEGIN", nextvals("s", 3500), nextvals("s", 900), "CHECKPOINT", one}},
         {"from a lease", 1, {lease, set, "BEGIN", one, "CHECKPOINT", nextval("s", 60)}},
         {"after setval", 1, {create, set, one, leap, "BEGIN", one}},
         {"after setval in the transaction", 1, {create, set, one, "BEGIN", one, leap, one}},
@@ -291,12 +304,20 @@ std::vector<History> histories() {
     };
 }
 
-TEST(Crash, GoesOnAboveWhateverWasDoneBefore) {
-    Server server(1, lazy_wal_writer);
+// A record of a sequence holds the whole page in any case, so that nothing hangs on this setting.
+class CrashAfter : public testing::TestWithParam<const char *> {};
+
+TEST_P(CrashAfter, GoesOnAboveWhateverWasDoneBefore) {
+    std::vector<std::string> settings = lazy_wal_writer;
+    settings.push_back(std::string("full_page_writes = ") + GetParam());
+    Server server(1, settings);
     Session(server).run("CREATE EXTENSION snowflake");
     for (const History &history : histories())
         expect_to_go_on_above(server, history);
 }
+
+INSTANTIATE_TEST_SUITE_P(FullPageWrites, CrashAfter, testing::Values("on", "off"),
+                         [](const auto &instance) { return std::string(instance.param); });
 
 // With wal_level = minimal nothing is logged of a sequence in the transaction that makes it; its
 // file is written out at the commit.
@@ -328,6 +349,76 @@ TEST(Crash, GoesOnAboveWhatWasDoneWithoutWal) {
     for (const History &history : histories_without_wal())
         expect_to_go_on_above(server, history);
 }
+
+// Writing a record takes a transaction ID, and that takes a place in the table of locks. Where none
+// is left there is no ID, and the next still needs the record.
+TEST(Crash, GoesOnAboveAfterARecordThatFailed) {
+    std::vector<std::string> settings = lazy_wal_writer;
+    settings.insert(settings.end(), {"max_locks_per_transaction = 10", "max_connections = 10"});
+    Server server(1, settings);
+    Id last = 0;
+    {
+        Session session(server);
+        session.run("CREATE EXTENSION snowflake");
+        session.run("CREATE SEQUENCE s");
+        session.run(setval("s", hour_ahead()));
+        session.run(nextval("s"));
+        session.run("CHECKPOINT"); // so that a record is due
+
+        Session greedy(server);
+        ASSERT_EQ(greedy.sqlstate("SELECT pg_advisory_lock(i) FROM generate_series(1, 1000000) i"),
+                  "53200");
+        EXPECT_EQ(session.sqlstate(nextval("s")), "53200");
+        greedy.run("SELECT pg_advisory_unlock_all()");
+        session.run("BEGIN");
+        last = session.number(nextval("s"));
+        server.kill_all();
+    }
+    server.start();
+    EXPECT_GT(Session(server).number(nextval("s")), last);
+}
+
+// A database copied with its sequences: they have the OIDs and the tuples of the originals, which
+// tell of WAL that covers the originals alone.
+class CrashAfterCopy : public testing::TestWithParam<const char *> {};
+
+TEST_P(CrashAfterCopy, GoesOnAboveInBothDatabases) {
+    constexpr std::array<const char *, 2> databases{"original", "copy"};
+    Server server(1, lazy_wal_writer);
+    Session(server).run("CREATE DATABASE original");
+    {
+        Session session(server, "original");
+        session.run("CREATE EXTENSION snowflake");
+        session.run("CREATE SEQUENCE s");
+        session.run(setval("s", hour_ahead()));
+        session.run(nextval("s", 10));
+    }
+    Session(server).run(std::string("CREATE DATABASE copy TEMPLATE original STRATEGY ") +
+                        GetParam());
+
+    std::array<Id, databases.size()> last{};
+    {
+        std::vector<std::unique_ptr<Session>> sessions;
+        for (const char *database : databases) {
+            sessions.push_back(std::make_unique<Session>(server, database));
+            sessions.back()->run("BEGIN");
+        }
+        for (int round = 0; round < 10; ++round)
+            for (std::size_t i = 0; i < databases.size(); ++i) {
+                const Id id = sessions.at(i)->number(nextval("s"));
+                EXPECT_GT(id, last.at(i)) << "in the " << databases.at(i);
+                last.at(i) = id;
+            }
+        server.kill_all();
+    }
+    server.start();
+    for (std::size_t i = 0; i < databases.size(); ++i)
+        EXPECT_GT(Session(server, databases.at(i)).number(nextval("s")), last.at(i))
+            << "in the " << databases.at(i);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, CrashAfterCopy, testing::Values("wal_log", "file_copy"),
+                         [](const auto &instance) { return std::string(instance.param); });
 
 // The high-water mark costs no more than a second of IDs.
 TEST(Crash, PutsASequenceAtMostASecondAheadOfTheClock) {

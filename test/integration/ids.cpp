@@ -55,6 +55,10 @@ std::string nextval(const std::string &sequence, int rows) {
            std::to_string(rows) + ")";
 }
 
+std::string nextvals(const std::string &sequence, int count) {
+    return "SELECT snowflake.nextvals('" + sequence + "', " + std::to_string(count) + ")";
+}
+
 std::string setval(const std::string &sequence, Id id) {
     return "SELECT setval('" + sequence + "', " + std::to_string(id) + ")";
 }

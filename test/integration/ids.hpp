@@ -25,6 +25,9 @@ Id hour_ahead(int node = 1);
 // SELECT snowflake.nextval('sequence'), in this many rows.
 std::string nextval(const std::string &sequence, int rows = 1);
 
+// SELECT snowflake.nextvals('sequence', count).
+std::string nextvals(const std::string &sequence, int count);
+
 // SELECT setval('sequence', id).
 std::string setval(const std::string &sequence, Id id);
 
