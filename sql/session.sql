@@ -236,6 +236,32 @@ COMMIT;
 SELECT fields(snowflake.nextval('temporary'));
 DISCARD ALL;
 
+-- The page is pinned while nothing is looked up. Otherwise it is looked for: another page may have
+-- taken its buffer, as here, where a table is read that is larger than all buffers.
+\c -
+SET temp_buffers = 100;
+SET snowflake.node = 5;
+CREATE TEMP SEQUENCE temporary;
+CREATE TEMP TABLE large AS SELECT repeat('x', 1500) AS filler FROM generate_series(1, 1000);
+SELECT put('temporary', 40);
+SELECT fields(snowflake.nextval('temporary'));
+SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
+SELECT fields(snowflake.nextval('temporary')) AS in_another_transaction;
+BEGIN;
+SELECT fields(snowflake.nextval('temporary'));
+SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
+SELECT fields(snowflake.nextval('temporary')) AS in_the_same;
+SAVEPOINT p;
+SELECT 1 / 0;
+ROLLBACK TO p;
+SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
+SELECT fields(snowflake.nextval('temporary')) AS after_an_error;
+DISCARD SEQUENCES;
+SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
+SELECT fields(snowflake.nextval('temporary')) AS after_discard;
+COMMIT;
+SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
+
 DROP SEQUENCE s, other;
 DROP TABLE ids;
 DROP FUNCTION make_id, definer, fields, put;

@@ -252,8 +252,6 @@ void read_definition(Sequence &sequence) {
     if (pinned == &sequence)
         unpin();
     sequence.lease.left = 0;
-    sequence.lease.lsn = InvalidXLogRecPtr;
-    sequence.buffer = InvalidBuffer;
     sequence.logged = false;
     sequence.known = before == invalidations;
 }

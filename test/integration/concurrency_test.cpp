@@ -50,10 +50,10 @@ std::vector<std::unique_ptr<Session>> connect(const Server &server, unsigned cou
     return sessions;
 }
 
-Call call(Session &session, Tickets &tickets, int rows) {
+Call call(Session &session, Tickets &tickets, const std::string &statement) {
     Call result{};
     result.began = tickets++;
-    result.ids = session.numbers(nextval("s", rows));
+    result.ids = session.numbers(statement);
     result.ended = tickets++;
     return result;
 }
@@ -65,7 +65,9 @@ std::vector<Call> make_ids(Session &session, const Load &load, Random random, Ti
         if (load.changing_nodes)
             session.run("SET snowflake.node = " + std::to_string(node));
         const std::int64_t asked_at_ms = unix_ms_now();
-        calls.push_back(call(session, tickets, between(random, 1, most_rows)));
+        const int rows = between(random, 1, most_rows);
+        const bool batch = between(random, 0, 3) == 0;
+        calls.push_back(call(session, tickets, batch ? nextvals("s", rows) : nextval("s", rows)));
         for (const Id id : calls.back().ids) {
             EXPECT_EQ(node_of(id), node) << id;
             EXPECT_GE(unix_ms_of(id), asked_at_ms) << id << " is older than its call";
