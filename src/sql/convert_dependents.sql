@@ -1,0 +1,123 @@
+-- What the server does not alter a column under, and what of it it makes again by itself.
+
+CREATE FUNCTION snowflake.conversion_dependents(
+        seq regclass,
+        OUT kind text,     -- view, rule, trigger, policy, publication, generated, index, constraint,
+                           -- statistics; rebuilt index, rebuilt statistics: the server makes it again,
+                           -- without all it had; NULL: one that cannot be carried over
+        OUT classid oid, OUT objid oid,
+        OUT relid regclass, -- the relation that it is, or is on
+        OUT depth integer)  -- greater than that of all it depends on itself
+    RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+    -- A node is a column to be widened, a generated column or, with attnum 0, a view. With attnum -1
+    -- it is the row type of a table: a materialized view that stores rows of it is in the way, too.
+    WITH RECURSIVE node(relid, attnum, classid, objid, depth) AS (
+        SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0
+            FROM snowflake.conversion_columns(seq) WHERE widened
+        UNION
+        SELECT relid, -1, 0, 0, 0
+            FROM snowflake.conversion_columns(seq) WHERE widened
+        UNION
+        SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1
+            FROM node
+            JOIN pg_class n ON n.oid = node.relid
+            LEFT JOIN pg_type y ON y.oid = n.reltype
+            CROSS JOIN LATERAL (
+                SELECT classid, objid, deptype FROM pg_depend
+                    WHERE refclassid = 'pg_class'::regclass AND refobjid = node.relid
+                      AND node.attnum IN (0, refobjsubid) AND node.attnum >= 0
+                UNION ALL
+                SELECT classid, objid, deptype FROM pg_depend
+                    WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+                      AND node.attnum = 0
+                      -- Views of such rows are found by their rules.
+                      AND NOT (classid = 'pg_class'::regclass
+                               AND EXISTS (SELECT FROM pg_class WHERE oid = objid AND relkind IN ('v', 'm')))
+                UNION ALL
+                SELECT 'pg_rewrite'::regclass, m.oid, deptype
+                    FROM pg_depend
+                    JOIN pg_class c ON c.oid = objid AND c.relkind = 'm'
+                    JOIN pg_rewrite m ON m.ev_class = c.oid
+                    WHERE classid = 'pg_class'::regclass
+                      AND refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+                      AND node.attnum = -1
+            ) d
+            LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                                  AND r.rulename = '_RETURN'
+            LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
+            LEFT JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
+                                    AND g.attgenerated <> ''
+            CROSS JOIN LATERAL (
+                SELECT coalesce(r.ev_class, g.attrelid, 0), coalesce(g.attnum, 0)
+            ) next(relid, attnum)
+            -- A view's rule and type are the view.
+            WHERE r.ev_class IS DISTINCT FROM node.relid
+              AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i')
+              -- A generated column's expression is the column.
+              AND (g.attrelid, g.attnum::integer) IS DISTINCT FROM (node.relid, node.attnum)
+    ),
+    found AS (
+        SELECT node.classid, node.objid, max(node.depth) AS depth
+            FROM node WHERE node.depth > 0 GROUP BY node.classid, node.objid
+    )
+    SELECT CASE
+               WHEN r.rulename = '_RETURN' THEN 'view'
+               WHEN r.oid IS NOT NULL THEN 'rule'
+               WHEN t.oid IS NOT NULL THEN 'trigger'
+               WHEN p.oid IS NOT NULL THEN 'policy'
+               WHEN b.oid IS NOT NULL THEN 'publication'
+               WHEN a.attgenerated <> '' THEN 'generated'
+               WHEN i.only AND i.attached THEN NULL
+               WHEN c.oid IS NOT NULL AND found.depth = 1 AND NOT i.only THEN 'rebuilt index'
+               WHEN s.oid IS NOT NULL AND found.depth = 1 THEN 'rebuilt statistics'
+               WHEN i.indexrelid IS NOT NULL THEN 'index'
+               WHEN k.contype IN ('c', 'u', 'p', 'x') THEN 'constraint'
+               WHEN s.oid IS NOT NULL THEN 'statistics'
+           END,
+           found.classid, found.objid,
+           coalesce(r.ev_class, t.tgrelid, p.polrelid, b.prrelid, a.attrelid, i.indrelid, k.conrelid,
+                    s.stxrelid),
+           found.depth
+        FROM found
+        LEFT JOIN pg_rewrite r ON found.classid = 'pg_rewrite'::regclass AND r.oid = found.objid
+        LEFT JOIN pg_trigger t ON found.classid = 'pg_trigger'::regclass AND t.oid = found.objid
+        LEFT JOIN pg_policy p ON found.classid = 'pg_policy'::regclass AND p.oid = found.objid
+        LEFT JOIN pg_publication_rel b
+               ON found.classid = 'pg_publication_rel'::regclass AND b.oid = found.objid
+        LEFT JOIN pg_attrdef f ON found.classid = 'pg_attrdef'::regclass AND f.oid = found.objid
+        LEFT JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+        LEFT JOIN pg_class c ON found.classid = 'pg_class'::regclass AND c.oid = found.objid
+        -- An index ON ONLY a partitioned table, which the server would make again for all partitions.
+        LEFT JOIN LATERAL (
+            SELECT indexrelid, indrelid, c.relkind = 'I' AND NOT indisvalid AS only,
+                   EXISTS (SELECT FROM pg_inherits WHERE inhparent = indexrelid)
+                   OR EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) AS attached,
+                   EXISTS (SELECT FROM pg_depend x
+                               WHERE x.classid = found.classid AND x.objid = found.objid
+                                 AND x.deptype = 'x') AS extended
+                FROM pg_index WHERE indexrelid = c.oid
+        ) i ON true
+        LEFT JOIN pg_constraint k ON found.classid = 'pg_constraint'::regclass AND k.oid = found.objid
+        LEFT JOIN pg_statistic_ext s
+               ON found.classid = 'pg_statistic_ext'::regclass AND s.oid = found.objid
+        -- What belongs to another one comes and goes with it: clones of a trigger on partitions,
+        -- triggers of constraints, plain defaults, owned sequences, not-null constraints, the TOAST
+        -- table of a materialized view.
+        WHERE NOT coalesce(t.tgisinternal OR t.tgparentid <> 0, false)
+          AND NOT coalesce(a.attgenerated = '', false)
+          AND NOT coalesce(c.relkind IN ('S', 't'), false)
+          AND NOT coalesce(k.contype IN ('n', 't'), false)
+          -- These the server makes again when it alters the column that they are on; only some of what
+          -- they had it forgets.
+          AND NOT (found.depth = 1
+                   AND (k.oid IS NOT NULL
+                        OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.extended)
+                        OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0
+                           AND s.stxowner = current_user::regrole))
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
+    'objects that depend on columns which the conversion of a sequence widens';

@@ -1,0 +1,140 @@
+-- What the conversion cannot take along.
+
+CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET jit = off
+    AS $function$
+    WITH col AS MATERIALIZED (SELECT * FROM snowflake.conversion_columns(seq)),
+    dependent AS MATERIALIZED (SELECT * FROM snowflake.conversion_dependents(seq)),
+    argument(text) AS (
+        SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
+    )
+    -- Other users of the sequence would go on calling the server's nextval.
+    SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
+        FROM argument, pg_depend d
+        LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+        WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+          AND d.classid <> 'pg_attrdef'::regclass
+          AND NOT EXISTS (SELECT FROM pg_depend e
+                              JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
+                              WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+          -- A view that only looks at the sequence may do so, unless the sequence is made anew.
+          AND (r.oid IS NULL OR strpos(pg_get_ruledef(r.oid), argument.text) > 0
+               OR EXISTS (SELECT FROM col WHERE is_identity))
+    UNION ALL
+    SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
+                  attname, relid, old_default)
+        FROM argument, col
+        WHERE old_default IS NOT NULL
+          AND (strpos(coalesce(new_default, old_default), 'snowflake.nextval(' || argument.text || ')') = 0
+               OR strpos(replace(coalesce(new_default, old_default),
+                                 'snowflake.nextval(' || argument.text || ')', ''),
+                         argument.text) > 0)
+    UNION ALL
+    SELECT format('column %I of table %s has the domain %s', col.attname, col.relid, y.oid::regtype)
+        FROM col
+        JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+        JOIN pg_type y ON y.oid = a.atttypid
+        WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
+    UNION ALL
+    -- These take a number from the sequence, but not every ID.
+    SELECT format('column %I of %s has the type %s, which cannot hold an ID', col.attname, col.relid,
+                  format_type(a.atttypid, a.atttypmod))
+        FROM col
+        JOIN pg_class t ON t.oid = col.relid
+        JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+        JOIN pg_type y ON y.oid = a.atttypid
+        CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
+                                   CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
+        WHERE (col.is_identity OR col.old_default IS NOT NULL)
+          AND (y.typcategory = 'A'
+               OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
+               OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
+               OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
+                   AND NOT EXISTS (SELECT FROM dependent
+                                       WHERE dependent.kind = 'view' AND dependent.relid = col.relid))
+               -- 19 digits: precision and scale, or length, as the server packs them into the modifier.
+               OR (base.oid = 'numeric'::regtype AND base.mod >= 4
+                   AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < 19)
+               OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod BETWEEN 4 AND 22))
+    UNION ALL
+    SELECT format('default of column %I of table %s casts the number to a type that cannot hold an ID: %s',
+                  attname, relid, old_default)
+        FROM col
+        WHERE old_default ~ '\)::(smallint|integer|real|double precision|money|oid)\M'
+    UNION ALL
+    SELECT format('default of column %I of table %s may cut the number short: %s', attname, relid, old_default)
+        FROM col
+        WHERE old_default ~ '\m("left"|"right"|substr|"substring"|substring|to_char)\('
+           OR old_default ~ '\m[lr]pad\(.*, (\d|1[0-8])[,)]' -- an ID has 18 or 19 digits
+    UNION ALL
+    SELECT format('column %I of table %s is part of the partition key', col.attname, col.relid)
+        FROM col
+        JOIN pg_partitioned_table p ON p.partrelid = col.relid
+        WHERE col.widened
+          AND (col.attnum = ANY (p.partattrs::smallint[])
+               -- The columns of an expression depend on the table.
+               OR EXISTS (SELECT FROM pg_depend d
+                              WHERE d.classid = 'pg_class'::regclass AND d.objid = col.relid
+                                AND d.objsubid = col.attnum AND d.deptype = 'i'
+                                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = col.relid
+                                AND d.refobjsubid = 0))
+    UNION ALL
+    SELECT format('column %I of table %s is inherited from several parents', col.attname, col.relid)
+        FROM col
+        JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+        WHERE col.widened AND a.attinhcount > 1
+    UNION ALL
+    SELECT format('table %s is of the type %s', col.relid, t.reloftype::regtype)
+        FROM col JOIN pg_class t ON t.oid = col.relid
+        WHERE col.widened AND t.reloftype <> 0
+    UNION ALL
+    SELECT DISTINCT format('%s uses the row type of table %s',
+                           pg_describe_object(d.classid, d.objid, d.objsubid), col.relid)
+        FROM col
+        JOIN pg_class t ON t.oid = col.relid
+        JOIN pg_type y ON y.oid = t.reltype
+        JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        WHERE col.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
+          -- A view of such rows holds none of them, a materialized view is made again.
+          AND NOT (d.classid = 'pg_class'::regclass
+                   AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')))
+    UNION ALL
+    -- What is not the caller's the server does not let him alter or drop.
+    SELECT DISTINCT format('%s is not owned by %s', relid, current_user)
+        FROM (SELECT relid FROM col WHERE widened OR new_default IS NOT NULL
+              UNION SELECT relid FROM dependent
+                  WHERE kind IN ('view', 'rule', 'trigger', 'policy', 'index', 'generated')) r
+        JOIN pg_class c ON c.oid = r.relid
+        WHERE NOT pg_has_role(c.relowner, 'USAGE')
+    UNION ALL
+    SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column',
+                  a.attname, d.relid)
+        FROM dependent d
+        JOIN pg_attrdef f ON f.oid = d.objid
+        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+        WHERE d.kind = 'generated'
+          AND (a.attinhcount > 0
+               OR EXISTS (SELECT FROM pg_inherits WHERE inhparent = d.relid)
+               OR EXISTS (SELECT FROM pg_attribute later
+                              WHERE later.attrelid = a.attrelid AND later.attnum > a.attnum
+                                AND NOT later.attisdropped
+                                AND NOT EXISTS (SELECT FROM dependent e
+                                                    JOIN pg_attrdef g ON g.oid = e.objid
+                                                    WHERE e.kind = 'generated'
+                                                      AND g.adrelid = later.attrelid
+                                                      AND g.adnum = later.attnum)))
+    UNION ALL
+    SELECT format('%s depends on a column to be widened',
+                  pg_describe_object(d.classid, d.objid, 0))
+        FROM dependent d
+        WHERE d.kind IS NULL
+           OR EXISTS (SELECT FROM pg_depend e
+                          WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_obstacles(regclass) IS
+    'what the conversion of a sequence cannot take along; empty if it can be converted';
