@@ -14,7 +14,6 @@ DECLARE
     step record;
     started timestamptz;
     steps integer := 0;
-    tab regclass;
     col record;
     last bigint;
     columns integer;
@@ -29,14 +28,7 @@ BEGIN
 
     -- An INSERT locks its table before the sequence, so that is the order here too. What was planned
     -- until now may have changed until the locks are there; what counts is planned under them.
-    FOR tab IN
-        SELECT DISTINCT c.relid
-            FROM snowflake.conversion_columns(seq) c JOIN pg_class t ON t.oid = c.relid
-            WHERE t.relkind IN ('r', 'p')
-            ORDER BY 1
-    LOOP
-        EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', tab);
-    END LOOP;
+    PERFORM snowflake.conversion_lock(ARRAY(SELECT c.relid FROM snowflake.conversion_columns(seq) c));
 
     EXECUTE format('SELECT last_value FROM %s', seq) INTO last;
     FOR col IN
@@ -135,42 +127,23 @@ DECLARE
     guard constant bigint := 9223372036854775807;
     argument constant text := '''' || replace(seq::text, '''', '''''') || '''::regclass';
     our_call constant text := 'snowflake.nextval(' || argument || ')';
-    s record;
     o record;
     obstacles text[];
     columns integer := 0;
 BEGIN
-    SELECT c.relname, c.relkind, c.relowner, q.seqincrement INTO s
-        FROM pg_class c LEFT JOIN pg_sequence q ON q.seqrelid = c.oid
-        WHERE c.oid = seq;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'sequence with OID % does not exist', seq::oid
-            USING ERRCODE = 'undefined_table';
-    ELSIF s.relkind <> 'S' THEN
-        RAISE EXCEPTION '"%" is not a sequence', s.relname
-            USING ERRCODE = 'wrong_object_type';
-    ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
-        RAISE EXCEPTION 'must be owner of sequence %', s.relname
-            USING ERRCODE = 'insufficient_privilege';
-    ELSIF seq = 'snowflake.id_seq'::regclass THEN
+    PERFORM snowflake.conversion_check(seq);
+    IF seq = 'snowflake.id_seq'::regclass THEN
         RAISE EXCEPTION 'sequence % belongs to the extension', seq
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'Give each column that uses it a sequence of its own: '
                          'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
     END IF;
-
-    FOR o IN
-        SELECT DISTINCT f.adrelid::regclass AS tab
+    PERFORM snowflake.conversion_lock(ARRAY(
+        SELECT f.adrelid::regclass
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid
-            JOIN pg_class t ON t.oid = f.adrelid
             WHERE d.classid = 'pg_attrdef'::regclass
-              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
-              AND t.relkind IN ('r', 'p')
-            ORDER BY 1
-    LOOP
-        EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', o.tab);
-    END LOOP;
+              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq));
 
     -- Whatever else calls snowflake.nextval on the sequence would keep the extension from being dropped.
     obstacles := ARRAY(
@@ -206,7 +179,7 @@ BEGIN
                        CASE o.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
                        o.tab, o.attname, o.new_default);
     END LOOP;
-    IF s.seqincrement = guard THEN
+    IF (SELECT seqincrement FROM pg_sequence WHERE seqrelid = seq) = guard THEN
         EXECUTE format('ALTER SEQUENCE %s INCREMENT BY 1', seq);
     ELSIF columns = 0 THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

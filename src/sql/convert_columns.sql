@@ -1,15 +1,4 @@
--- Turning an existing sequence, with all that hangs on it, into a snowflake sequence; and back.
---
---   convert_columns.sql       the columns that change, and how
---   convert_dependents.sql    what the server does not alter a column under
---   convert_definitions.sql   the commands that make one of those again, just as it is
---   convert_obstacles.sql     what the conversion cannot take along
---   convert_plan.sql          all commands of the conversion, in order
---   convert.sql               runs them; and the way back
---
--- All functions run with a fixed search_path: names come out schema-qualified, and no object of the
--- caller's can stand in for another. Those that read the catalog do so without JIT: the planner
--- expects far more rows of the recursions than there are, and to compile them would take seconds.
+-- The columns that change, and how.
 
 CREATE FUNCTION snowflake.conversion_columns(
         seq regclass,

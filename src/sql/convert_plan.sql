@@ -21,20 +21,11 @@ DECLARE
     obstacles text[];
     is_ours boolean;
 BEGIN
-    step := 0;
-    SELECT c.oid, c.relname, c.relkind, c.relowner, c.relpersistence, q.* INTO s
-        FROM pg_class c LEFT JOIN pg_sequence q ON q.seqrelid = c.oid
+    PERFORM snowflake.conversion_check(seq);
+    SELECT c.oid, c.relname, c.relowner, c.relpersistence, q.* INTO s
+        FROM pg_class c JOIN pg_sequence q ON q.seqrelid = c.oid
         WHERE c.oid = seq;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'sequence with OID % does not exist', seq::oid
-            USING ERRCODE = 'undefined_table';
-    ELSIF s.relkind <> 'S' THEN
-        RAISE EXCEPTION '"%" is not a sequence', s.relname
-            USING ERRCODE = 'wrong_object_type';
-    ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
-        RAISE EXCEPTION 'must be owner of sequence %', s.relname
-            USING ERRCODE = 'insufficient_privilege';
-    END IF;
+    step := 0;
 
     obstacles := ARRAY(SELECT x FROM snowflake.conversion_obstacles(seq) x ORDER BY x COLLATE "C");
     IF obstacles <> '{}' THEN
