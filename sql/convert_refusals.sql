@@ -108,6 +108,74 @@ SET ROLE regress_snowflake_owner;
 SELECT snowflake.convert_sequence_to_snowflake('own_id_seq');
 RESET ROLE;
 
+-- What the server would let somebody else make or alter, but not the caller.
+CREATE ROLE regress_snowflake_other;
+CREATE SCHEMA closed;
+GRANT ALL ON SCHEMA closed TO regress_snowflake_owner, regress_snowflake_other;
+CREATE FUNCTION closed.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TABLE closed.far (id integer PRIMARY KEY);
+GRANT REFERENCES ON closed.far TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+CREATE TABLE closed.lone (id integer GENERATED ALWAYS AS IDENTITY, item text,
+                          code text GENERATED ALWAYS AS ('L' || id) STORED,
+                          UNIQUE (code), FOREIGN KEY (id) REFERENCES closed.far);
+CREATE INDEX lone_code ON closed.lone (code, item);
+CREATE VIEW closed.lone_view AS SELECT id FROM closed.lone;
+CREATE MATERIALIZED VIEW closed.lone_rows AS SELECT id FROM closed.lone;
+CREATE INDEX lone_rows_id ON closed.lone_rows (id);
+CREATE STATISTICS closed.lone_code_item ON code, item FROM closed.lone;
+CREATE TRIGGER keep BEFORE UPDATE OF id ON closed.lone FOR EACH ROW EXECUTE FUNCTION closed.keep();
+RESET ROLE;
+SET client_min_messages = error;
+CREATE PUBLICATION regress_snowflake_pub FOR TABLE closed.lone WHERE (id > 5);
+RESET client_min_messages;
+CREATE TABLE closed.off (id integer REFERENCES closed.far);
+ALTER TABLE closed.off DISABLE TRIGGER ALL;
+ALTER TABLE closed.far OWNER TO regress_snowflake_owner;
+ALTER TABLE closed.off OWNER TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+CREATE SEQUENCE closed.far_seq;
+ALTER TABLE closed.far ALTER id SET DEFAULT nextval('closed.far_seq');
+SELECT snowflake.convert_sequence_to_snowflake('closed.far_seq');
+RESET ROLE;
+ALTER TABLE closed.far OWNER TO regress_snowflake_other;
+REVOKE CREATE ON SCHEMA closed FROM regress_snowflake_owner;
+REVOKE EXECUTE ON FUNCTION closed.keep() FROM PUBLIC;
+REVOKE REFERENCES ON closed.far FROM regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('closed.lone_id_seq');
+RESET ROLE;
+SELECT count(*) FROM pg_attribute WHERE attrelid = 'closed.lone'::regclass AND attidentity = 'a' AND atttypid = 'integer'::regtype;
+-- The owner of a view who may not make it himself, and one who may not run its query.
+SET client_min_messages = error;
+DROP PUBLICATION regress_snowflake_pub;
+RESET client_min_messages;
+CREATE TABLE closed.watched (id serial);
+CREATE VIEW closed.watcher AS SELECT id FROM closed.watched;
+CREATE STATISTICS closed.watched_stat ON id, (id + 1) FROM closed.watched;
+ALTER VIEW closed.watcher OWNER TO regress_snowflake_other;
+ALTER STATISTICS closed.watched_stat OWNER TO regress_snowflake_other;
+REVOKE CREATE ON SCHEMA closed FROM regress_snowflake_other;
+GRANT CREATE ON SCHEMA closed TO regress_snowflake_owner;
+ALTER TABLE closed.watched OWNER TO regress_snowflake_owner;
+GRANT regress_snowflake_other TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('closed.watched_id_seq');
+RESET ROLE;
+CREATE TABLE hidden (id serial);
+CREATE MATERIALIZED VIEW hidden_rows AS SELECT id FROM hidden;
+CREATE INDEX ON hidden_rows (id);
+ALTER MATERIALIZED VIEW hidden_rows OWNER TO regress_snowflake_other;
+SELECT snowflake.convert_sequence_to_snowflake('hidden_id_seq');
+-- A key that is made again for a table of somebody else, who keeps it, is none.
+CREATE TABLE closed.ours (id serial PRIMARY KEY);
+CREATE TABLE closed.theirs (id bigint REFERENCES closed.ours);
+ALTER TABLE closed.ours OWNER TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('closed.ours_id_seq');
+RESET ROLE;
+SELECT pg_get_constraintdef(oid), convalidated FROM pg_constraint WHERE conrelid = 'closed.theirs'::regclass AND contype = 'f';
+
 -- Nothing has changed.
 SELECT table_name, column_name FROM information_schema.columns
     WHERE table_schema = 'refused' AND data_type = 'bigint' ORDER BY 1, 2;
@@ -115,5 +183,5 @@ SELECT relname FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid
     WHERE relnamespace = 'refused'::regnamespace AND seqincrement <> 1 ORDER BY relname COLLATE "C";
 
 SET client_min_messages = warning;
-DROP SCHEMA refused CASCADE;
-DROP ROLE regress_snowflake_owner;
+DROP SCHEMA refused, closed CASCADE;
+DROP ROLE regress_snowflake_owner, regress_snowflake_other;

@@ -66,7 +66,8 @@ BEGIN
             started := clock_timestamp();
         END IF;
         -- What the plan cannot know: an expression that has no meaning any more, such as the call of
-        -- a function that takes integers only. All of those are found before the call fails.
+        -- a function that takes integers only, or one that fails, such as a query whose owner may not
+        -- run it. All of those are found before the call fails.
         BEGIN
             -- What runs functions of users (of constraints and indexes, or a query) does so in the
             -- caller's path, which they may count on; it names nothing that could be taken for
@@ -78,8 +79,13 @@ BEGIN
             EXECUTE step.command;
             PERFORM pg_catalog.set_config('search_path', own_search_path, true);
         EXCEPTION
-            WHEN undefined_function OR ambiguous_function OR datatype_mismatch OR indeterminate_datatype
-                 OR undefined_table OR undefined_column OR undefined_object THEN
+            WHEN undefined_table OR undefined_column OR undefined_object THEN
+                -- It is missing because a command before could not make it.
+                IF obstacles = '{}' THEN
+                    RAISE;
+                END IF;
+            WHEN syntax_error_or_access_rule_violation OR data_exception
+                 OR integrity_constraint_violation THEN
                 obstacles := obstacles || format('%s: %s', split_part(step.command, E'\n', 1), SQLERRM);
         END;
         IF step.size >= large THEN

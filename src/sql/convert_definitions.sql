@@ -1,4 +1,4 @@
--- The commands that make one of these again, just as it is.
+-- The commands that make an object again, just as it is.
 
 -- What stands behind every object that is made again: its comment and its security labels.
 CREATE FUNCTION snowflake.conversion_annotations(classid oid, objid oid, target text)
@@ -23,8 +23,74 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_annotations(oid, oid, text) IS
     'commands that give an object the comment, security labels and extension dependencies it has';
 
--- The rights on a relation, column rights included, with which nothing is left of what default
--- privileges may have given it.
+-- The rights on a relation (part 0) or on a column of it, each given by who gave it. Who passed a
+-- right on had it from somebody else before: the owner's grants come first, then those of whom he
+-- gave the right to pass them on, and so forth.
+CREATE FUNCTION snowflake.conversion_grants(relation regclass, only_part smallint)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    WITH RECURSIVE class AS (
+        SELECT c.relowner,
+               coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END,
+                                             c.relowner)) AS acl,
+               CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS type
+            FROM pg_class c WHERE c.oid = relation
+    ),
+    given AS (
+        SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
+            FROM class, aclexplode(class.acl) WITH ORDINALITY
+                     x(grantor, grantee, privilege, is_grantable, n)
+        UNION ALL
+        SELECT a.attnum, a.attname, x.*
+            FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
+            WHERE a.attrelid = relation AND NOT a.attisdropped
+    ),
+    -- All ways that a right went from the owner to those who may pass it on. A right on the table is
+    -- one on each column.
+    way(attnum, privilege, hands) AS (
+        SELECT 0::smallint, NULL, ARRAY[class.relowner] FROM class
+        UNION ALL
+        SELECT g.attnum, g.privilege, way.hands || g.grantee
+            FROM way
+            JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
+                        AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
+            WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+    ),
+    right_given AS (
+        SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
+               string_agg(g.privilege || (CASE WHEN g.attnum > 0 THEN format(' (%I)', g.attname) ELSE '' END),
+                          ', ' ORDER BY g.n) AS privileges
+            FROM given g
+            CROSS JOIN LATERAL (
+                SELECT max(cardinality(way.hands)) FROM way
+                    WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
+                      AND coalesce(way.privilege, g.privilege) = g.privilege
+            ) distance(hands)
+            WHERE g.attnum = only_part
+            GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
+    )
+    SELECT line.command
+        FROM right_given g
+        CROSS JOIN class
+        CROSS JOIN LATERAL (
+            SELECT format('GRANT %s ON %s %s TO %s%s', g.privileges, class.type, relation,
+                          CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+        ) command(text)
+        CROSS JOIN LATERAL unnest(
+            CASE WHEN g.grantor = class.relowner THEN ARRAY[command.text]
+                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
+                            'SET LOCAL ROLE ' || CASE current_setting('role') WHEN 'none' THEN 'NONE'
+                                                      ELSE quote_ident(current_setting('role')) END]
+            END) WITH ORDINALITY line(command, n)
+        ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges, line.n
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_grants(regclass, smallint) IS
+    'commands that grant the rights on a relation, or on a column of it, in the order in which they were';
+
+-- Nothing is left of what default privileges may have given the relation when it was made.
 CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     RETURNS SETOF text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -33,8 +99,7 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     WITH class AS (
         SELECT c.relnamespace, c.relowner, c.relacl,
                CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS type,
-               CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r'::"char" END AS acl_type,
-               CASE c.relkind WHEN 'S' THEN 'S'::"char" ELSE 'r'::"char" END AS given_type
+               CASE c.relkind WHEN 'S' THEN 'S'::"char" ELSE 'r' END AS given_type
             FROM pg_class c WHERE c.oid = relation
     ),
     given AS (
@@ -50,18 +115,12 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     role(oid, name) AS (
         SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
     ),
-    right_given AS (
-        SELECT x.grantor, x.grantee, x.is_grantable, 0 AS attnum,
-               string_agg(x.privilege_type, ', ') AS privileges
-            FROM touched,
-                 aclexplode(coalesce(touched.relacl, acldefault(touched.acl_type, touched.relowner))) x
-            GROUP BY x.grantor, x.grantee, x.is_grantable
+    -- A right on a column may have been given by who has it on the relation.
+    part(attnum) AS (
+        SELECT 0::smallint FROM touched
         UNION ALL
-        SELECT x.grantor, x.grantee, x.is_grantable, a.attnum,
-               format('%s (%I)', x.privilege_type, a.attname)
-            FROM pg_attribute a
-            CROSS JOIN LATERAL aclexplode(a.attacl) x
-            WHERE a.attrelid = relation AND NOT a.attisdropped
+        SELECT attnum FROM pg_attribute
+            WHERE attrelid = relation AND attacl IS NOT NULL AND NOT attisdropped
     )
     SELECT format('REVOKE ALL ON %s %s FROM %s', touched.type, relation,
                   string_agg(role.name, ', ' ORDER BY role.oid))
@@ -70,26 +129,135 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
            OR role.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
         GROUP BY touched.type
     UNION ALL
-    (SELECT line.command
-        FROM right_given g
-        JOIN class ON true
-        JOIN role ON role.oid = g.grantee
-        CROSS JOIN LATERAL (
-            SELECT format('GRANT %s ON %s %s TO %s%s', g.privileges, class.type, relation, role.name,
-                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-        ) command(text)
-        -- Who passed on a right of his passes it on again, where the caller can speak for him.
-        CROSS JOIN LATERAL unnest(
-            CASE WHEN g.grantor = class.relowner OR NOT pg_has_role(g.grantor, 'MEMBER')
-                 THEN ARRAY[command.text]
-                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
-                            format('SET LOCAL ROLE %I', current_user)]
-            END) WITH ORDINALITY line(command, n)
-        ORDER BY g.grantor <> class.relowner, g.attnum, NOT g.is_grantable, role.oid, g.grantor,
-                 g.privileges, line.n)
+    (SELECT g.command
+        FROM part, snowflake.conversion_grants(relation, part.attnum) WITH ORDINALITY g(command, n)
+        ORDER BY part.attnum, g.n)
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_rights(regclass) IS
     'commands that give a relation the rights it has';
+
+-- As the clause of ALTER TABLE that makes a trigger or a rule fire so.
+CREATE FUNCTION snowflake.conversion_firing(enabled "char")
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT CASE enabled WHEN 'O' THEN 'ENABLE' WHEN 'D' THEN 'DISABLE'
+                        WHEN 'R' THEN 'ENABLE REPLICA' WHEN 'A' THEN 'ENABLE ALWAYS' END
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_firing("char") IS
+    'how a trigger or a rule fires, as ALTER TABLE says it';
+
+-- The triggers by which the server enforces a constraint get new names each time they are made.
+CREATE FUNCTION snowflake.conversion_set_trigger(
+        constrained regclass, constraint_name name, relation regclass, function regproc, firing text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    trigger_name name;
+BEGIN
+    FOR trigger_name IN
+        WITH RECURSIVE family(oid) AS (
+            SELECT oid FROM pg_constraint WHERE conrelid = constrained AND conname = constraint_name
+            UNION ALL
+            SELECT k.oid FROM family JOIN pg_constraint k ON k.conparentid = family.oid
+        )
+        SELECT t.tgname FROM family JOIN pg_trigger t ON t.tgconstraint = family.oid
+            WHERE t.tgrelid = relation AND t.tgfoid = function AND t.tgisinternal
+    LOOP
+        EXECUTE format('ALTER TABLE ONLY %s %s TRIGGER %I', relation, firing, trigger_name);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_set_trigger(regclass, name, regclass, regproc, text) IS
+    'sets how a trigger fires by which the server enforces a constraint on a relation';
+
+CREATE FUNCTION snowflake.conversion_constraint_triggers(constraint_oid oid)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    WITH RECURSIVE family(oid) AS (
+        SELECT constraint_oid
+        UNION ALL
+        SELECT k.oid FROM family JOIN pg_constraint k ON k.conparentid = family.oid
+    )
+    SELECT DISTINCT format('SELECT snowflake.conversion_set_trigger(%L, %L, %L, %L, %L)',
+                           k.conrelid::regclass, k.conname, t.tgrelid::regclass, t.tgfoid::regproc,
+                           snowflake.conversion_firing(t.tgenabled))
+        FROM pg_constraint k, family JOIN pg_trigger t ON t.tgconstraint = family.oid
+        WHERE k.oid = constraint_oid AND t.tgisinternal AND t.tgenabled <> 'O'
+        ORDER BY 1
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_constraint_triggers(oid) IS
+    'commands that make the triggers of a constraint fire as they do, where they are not simply enabled';
+
+CREATE FUNCTION snowflake.conversion_column_settings(type text, relation regclass, only_column name)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT format('ALTER %s %s ALTER COLUMN %I SET %s', type, relation, a.attname, setting)
+        FROM pg_attribute a
+        JOIN pg_type y ON y.oid = a.atttypid
+        CROSS JOIN LATERAL unnest(ARRAY[
+            'STATISTICS ' || nullif(a.attstattarget, -1),
+            -- The server keeps notes of its own among the options.
+            (SELECT '(' || string_agg(x, ', ') || ')' FROM unnest(a.attoptions) x WHERE x LIKE 'n\_distinct%'),
+            'STORAGE ' || CASE WHEN a.attstorage <> y.typstorage THEN
+                CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'm' THEN 'MAIN'
+                                  WHEN 'e' THEN 'EXTERNAL' ELSE 'EXTENDED' END END,
+            'COMPRESSION ' || CASE a.attcompression WHEN 'l' THEN 'lz4' WHEN 'p' THEN 'pglz' END
+        ]) setting
+        WHERE a.attrelid = relation AND a.attname = only_column AND setting IS NOT NULL
+    UNION ALL
+    SELECT format('COMMENT ON COLUMN %s.%I IS %L', relation, a.attname, col_description(relation, a.attnum))
+        FROM pg_attribute a
+        WHERE a.attrelid = relation AND a.attname = only_column
+          AND col_description(relation, a.attnum) IS NOT NULL
+    UNION ALL
+    SELECT format('SECURITY LABEL FOR %I ON COLUMN %s.%I IS %L', l.provider, relation, a.attname, l.label)
+        FROM pg_attribute a
+        JOIN pg_seclabel l ON l.classoid = 'pg_class'::regclass AND l.objoid = a.attrelid
+                          AND l.objsubid = a.attnum
+        WHERE a.attrelid = relation AND a.attname = only_column
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_column_settings(text, regclass, name) IS
+    'commands that give a column the settings, comment and security labels it has';
+
+-- What the definition of an index does not say.
+CREATE FUNCTION snowflake.conversion_index_settings(index oid)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    WITH class AS (
+        SELECT c.oid::regclass AS name, c.relname, c.reltablespace, i.indisclustered, i.indisreplident,
+               i.indrelid::regclass AS relation,
+               CASE t.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END AS type
+            FROM pg_index i
+            JOIN pg_class c ON c.oid = i.indexrelid
+            JOIN pg_class t ON t.oid = i.indrelid
+            WHERE i.indexrelid = index
+    )
+    SELECT format('ALTER INDEX %s SET TABLESPACE %I', class.name, s.spcname)
+        FROM class JOIN pg_tablespace s ON s.oid = class.reltablespace
+    UNION ALL
+    SELECT format('ALTER %s %s CLUSTER ON %I', type, relation, relname) FROM class WHERE indisclustered
+    UNION ALL
+    SELECT format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', relation, relname)
+        FROM class WHERE indisreplident
+    UNION ALL
+    SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', class.name, a.attnum, a.attstattarget)
+        FROM class, pg_attribute a WHERE a.attrelid = index AND a.attstattarget >= 0
+    UNION ALL
+    SELECT snowflake.conversion_annotations('pg_class'::regclass, index, format('INDEX %s', class.name))
+        FROM class
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_index_settings(oid) IS
+    'commands that give an index what its definition does not say';
 
 CREATE FUNCTION snowflake.conversion_definition(kind text, objid oid)
     RETURNS SETOF text
@@ -100,11 +268,10 @@ CREATE FUNCTION snowflake.conversion_definition(kind text, objid oid)
     AS $function$
 DECLARE
     o record;
-    col record;
 BEGIN
     CASE kind
     WHEN 'view' THEN
-        SELECT c.oid, c.oid::regclass AS name, c.relowner, c.relkind = 'm' AS materialized,
+        SELECT c.oid, c.oid::regclass AS name, c.reltype, c.relowner, c.relkind = 'm' AS materialized,
                CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END AS type,
                CASE c.relpersistence WHEN 't' THEN 'TEMPORARY ' ELSE '' END AS persistence,
                rtrim(pg_get_viewdef(c.oid), ';') AS query, c.relispopulated,
@@ -122,55 +289,21 @@ BEGIN
         RETURN NEXT concat('CREATE ', o.persistence, o.type, ' ', o.name, o.method, o.options,
                            o.tablespace, ' AS', E'\n', o.query,
                            CASE WHEN o.materialized THEN E'\n  WITH NO DATA' END);
-        FOR col IN
-            SELECT a.attname, a.attnum, pg_get_expr(f.adbin, f.adrelid) AS "default",
-                   col_description(a.attrelid, a.attnum) AS comment,
-                   nullif(a.attstattarget, -1) AS statistics,
-                   -- The server keeps notes of its own among the options.
-                   (SELECT string_agg(x, ', ') FROM unnest(a.attoptions) x WHERE x LIKE 'n\_distinct%')
-                       AS options,
-                   CASE WHEN a.attstorage <> y.typstorage THEN a.attstorage END AS storage,
-                   nullif(a.attcompression, '') AS compression
-                FROM pg_attribute a
-                JOIN pg_type y ON y.oid = a.atttypid
-                LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
-                WHERE a.attrelid = o.oid AND a.attnum > 0
-                ORDER BY a.attnum
-        LOOP
-            IF col."default" IS NOT NULL THEN
-                RETURN NEXT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s',
-                                   o.name, col.attname, col."default");
-            END IF;
-            IF o.materialized AND col.statistics IS NOT NULL THEN
-                RETURN NEXT format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET STATISTICS %s',
-                                   o.name, col.attname, col.statistics);
-            END IF;
-            IF o.materialized AND col.options IS NOT NULL THEN
-                RETURN NEXT format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET (%s)',
-                                   o.name, col.attname, col.options);
-            END IF;
-            IF o.materialized AND col.storage IS NOT NULL THEN
-                RETURN NEXT format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET STORAGE %s',
-                                   o.name, col.attname,
-                                   CASE col.storage WHEN 'p' THEN 'PLAIN' WHEN 'm' THEN 'MAIN'
-                                                    WHEN 'e' THEN 'EXTERNAL' ELSE 'EXTENDED' END);
-            END IF;
-            IF o.materialized AND col.compression IS NOT NULL THEN
-                RETURN NEXT format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET COMPRESSION %s',
-                                   o.name, col.attname,
-                                   CASE col.compression WHEN 'l' THEN 'lz4' ELSE 'pglz' END);
-            END IF;
-            IF col.comment IS NOT NULL THEN
-                RETURN NEXT format('COMMENT ON COLUMN %s.%I IS %L', o.name, col.attname, col.comment);
-            END IF;
-        END LOOP;
-        RETURN QUERY SELECT format('SECURITY LABEL FOR %I ON COLUMN %s.%I IS %L', l.provider, o.name,
-                                   a.attname, l.label)
-            FROM pg_seclabel l
-            JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
-            WHERE l.classoid = 'pg_class'::regclass AND l.objoid = o.oid AND l.objsubid > 0;
+        RETURN QUERY SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', o.name, a.attname,
+                                   pg_get_expr(f.adbin, f.adrelid))
+            FROM pg_attribute a
+            JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+            WHERE a.attrelid = o.oid
+            ORDER BY a.attnum;
+        RETURN QUERY SELECT setting
+            FROM pg_attribute a, snowflake.conversion_column_settings(o.type, o.name, a.attname) setting
+            WHERE a.attrelid = o.oid AND a.attnum > 0;
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_class'::regclass, o.oid, format('%s %s', o.type, o.name));
+        RETURN QUERY SELECT snowflake.conversion_annotations(
+            'pg_rewrite'::regclass, objid, format('RULE "_RETURN" ON %s', o.name));
+        RETURN QUERY SELECT snowflake.conversion_annotations(
+            'pg_type'::regclass, o.reltype, format('TYPE %s', o.name));
         IF o.relowner <> current_user::regrole THEN
             RETURN NEXT format('ALTER %s %s OWNER TO %I', o.type, o.name,
                                pg_get_userbyid(o.relowner));
@@ -183,54 +316,44 @@ BEGIN
 
     WHEN 'generated' THEN
         -- The column is added by the command that widens the others.
-        SELECT a.attrelid::regclass AS relation, a.attname AS name, a.attacl,
-               nullif(a.attstattarget, -1) AS statistics,
-               col_description(a.attrelid, a.attnum) AS comment INTO o
+        SELECT a.attrelid::regclass AS relation, a.attname AS name, a.attnum INTO o
             FROM pg_attrdef f
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
             WHERE f.oid = objid;
-        IF o.statistics IS NOT NULL THEN
-            RETURN NEXT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', o.relation, o.name,
-                               o.statistics);
-        END IF;
-        IF o.comment IS NOT NULL THEN
-            RETURN NEXT format('COMMENT ON COLUMN %s.%I IS %L', o.relation, o.name, o.comment);
-        END IF;
-        RETURN QUERY SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', x.privilege_type, o.name, o.relation,
-                                   CASE x.grantee WHEN 0 THEN 'PUBLIC'
-                                        ELSE quote_ident(pg_get_userbyid(x.grantee)) END,
-                                   CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
-            FROM aclexplode(o.attacl) x;
+        RETURN QUERY SELECT snowflake.conversion_column_settings('TABLE', o.relation, o.name);
+        RETURN QUERY SELECT snowflake.conversion_annotations(
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, o.relation))
+            FROM pg_constraint k
+            WHERE k.conrelid = o.relation AND k.contype = 'n' AND k.conkey = ARRAY[o.attnum];
+        RETURN QUERY SELECT snowflake.conversion_grants(o.relation, o.attnum);
 
     WHEN 'index' THEN
-        SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS relation, i.indisclustered,
-               c.relkind INTO o
-            FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE i.indexrelid = objid;
         RETURN NEXT pg_get_indexdef(objid);
-        IF o.indisclustered THEN
-            RETURN NEXT format('ALTER %s %s CLUSTER ON %I',
-                               CASE o.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
-                               o.relation, (SELECT relname FROM pg_class WHERE oid = objid));
-        END IF;
-        RETURN QUERY SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', o.name, a.attnum,
-                                   a.attstattarget)
-            FROM pg_attribute a WHERE a.attrelid = objid AND a.attstattarget >= 0;
-        RETURN QUERY SELECT snowflake.conversion_annotations(
-            'pg_class'::regclass, objid, format('INDEX %s', o.name));
+        RETURN QUERY SELECT snowflake.conversion_index_settings(objid);
 
     WHEN 'rebuilt index' THEN
-        RETURN QUERY SELECT x
-            FROM snowflake.conversion_annotations(
-                'pg_class'::regclass, objid, format('INDEX %s', objid::regclass)) x
-            WHERE x LIKE 'ALTER %';
+        RETURN QUERY SELECT x FROM snowflake.conversion_index_settings(objid) x
+            WHERE x ~ '^ALTER INDEX .* (SET STATISTICS|DEPENDS ON EXTENSION) ';
 
     WHEN 'constraint' THEN
-        SELECT k.conname, k.conrelid::regclass AS relation INTO o
-            FROM pg_constraint k WHERE k.oid = objid;
+        SELECT k.conname, k.conrelid::regclass AS relation, k.conindid,
+               (SELECT string_agg(format('%I = %L', x.option_name, x.option_value), ', ')
+                    FROM pg_options_to_table(c.reloptions) x) AS options
+            INTO o
+            FROM pg_constraint k LEFT JOIN pg_class c ON c.oid = k.conindid
+            WHERE k.oid = objid;
         RETURN NEXT format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname,
                            pg_get_constraintdef(objid));
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_constraint'::regclass, objid, format('CONSTRAINT %I ON %s', o.conname, o.relation));
+        IF o.options IS NOT NULL THEN
+            RETURN NEXT format('ALTER INDEX %s SET (%s)', o.conindid::regclass, o.options);
+        END IF;
+        RETURN QUERY SELECT snowflake.conversion_index_settings(o.conindid);
+        RETURN QUERY SELECT snowflake.conversion_constraint_triggers(objid);
+
+    WHEN 'rebuilt constraint' THEN
+        RETURN QUERY SELECT snowflake.conversion_constraint_triggers(objid);
 
     WHEN 'rebuilt statistics' THEN
         SELECT format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
@@ -264,8 +387,7 @@ BEGIN
         RETURN NEXT rtrim(pg_get_ruledef(objid), ';');
         IF o.enabled <> 'O' THEN
             RETURN NEXT format('ALTER TABLE %s %s RULE %I', o.relation,
-                               CASE o.enabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
-                                              ELSE 'ENABLE ALWAYS' END, o.name);
+                               snowflake.conversion_firing(o.enabled), o.name);
         END IF;
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_rewrite'::regclass, objid, format('RULE %I ON %s', o.name, o.relation));
@@ -276,10 +398,11 @@ BEGIN
         RETURN NEXT pg_get_triggerdef(objid);
         IF o.enabled <> 'O' THEN
             RETURN NEXT format('ALTER TABLE %s %s TRIGGER %I', o.relation,
-                               CASE o.enabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
-                                              ELSE 'ENABLE ALWAYS' END, o.name);
+                               snowflake.conversion_firing(o.enabled), o.name);
         END IF;
-        -- The triggers that stand for it on the partitions have states of their own.
+        RETURN QUERY SELECT snowflake.conversion_annotations(
+            'pg_trigger'::regclass, objid, format('TRIGGER %I ON %s', o.name, o.relation));
+        -- The triggers that stand for it on the partitions have states and comments of their own.
         RETURN QUERY
             WITH RECURSIVE clone AS (
                 SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled FROM pg_trigger t WHERE t.tgparentid = objid
@@ -288,12 +411,13 @@ BEGIN
                     FROM clone JOIN pg_trigger t ON t.tgparentid = clone.oid
             )
             SELECT format('ALTER TABLE ONLY %s %s TRIGGER %I', clone.tgrelid::regclass,
-                          CASE clone.tgenabled WHEN 'O' THEN 'ENABLE' WHEN 'D' THEN 'DISABLE'
-                                               WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END,
-                          clone.tgname)
-                FROM clone WHERE clone.tgenabled <> o.enabled;
-        RETURN QUERY SELECT snowflake.conversion_annotations(
-            'pg_trigger'::regclass, objid, format('TRIGGER %I ON %s', o.name, o.relation));
+                          snowflake.conversion_firing(clone.tgenabled), clone.tgname)
+                FROM clone WHERE clone.tgenabled <> o.enabled
+            UNION ALL
+            SELECT snowflake.conversion_annotations(
+                    'pg_trigger'::regclass, clone.oid,
+                    format('TRIGGER %I ON %s', clone.tgname, clone.tgrelid::regclass))
+                FROM clone;
 
     WHEN 'policy' THEN
         SELECT p.polname AS name, p.polrelid::regclass AS relation,

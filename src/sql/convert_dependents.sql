@@ -3,8 +3,8 @@
 CREATE FUNCTION snowflake.conversion_dependents(
         seq regclass,
         OUT kind text,     -- view, rule, trigger, policy, publication, generated, index, constraint,
-                           -- statistics; rebuilt index, rebuilt statistics: the server makes it again,
-                           -- without all it had; NULL: one that cannot be carried over
+                           -- statistics; rebuilt index, constraint, statistics: the server makes it
+                           -- again, without all it had; NULL: one that cannot be carried over
         OUT classid oid, OUT objid oid,
         OUT relid regclass, -- the relation that it is, or is on
         OUT depth integer)  -- greater than that of all it depends on itself
@@ -60,9 +60,24 @@ CREATE FUNCTION snowflake.conversion_dependents(
               -- A generated column's expression is the column.
               AND (g.attrelid, g.attnum::integer) IS DISTINCT FROM (node.relid, node.attnum)
     ),
+    -- An exclusion constraint whose column only an expression uses is found by its index.
     found AS (
-        SELECT node.classid, node.objid, max(node.depth) AS depth
-            FROM node WHERE node.depth > 0 GROUP BY node.classid, node.objid
+        SELECT coalesce(x.classid, node.classid) AS classid, coalesce(x.oid, node.objid) AS objid,
+               max(node.depth) AS depth
+            FROM node
+            LEFT JOIN (SELECT 'pg_constraint'::regclass::oid, oid, conindid FROM pg_constraint
+                           WHERE contype = 'x') x(classid, oid, conindid)
+                   ON node.classid = 'pg_class'::regclass AND x.conindid = node.objid
+            WHERE node.depth > 0
+            GROUP BY 1, 2
+    ),
+    -- But what the server forgets of it is of the index.
+    object AS (
+        SELECT * FROM found
+        UNION ALL
+        SELECT 'pg_class'::regclass, k.conindid, found.depth
+            FROM found JOIN pg_constraint k ON k.oid = found.objid
+            WHERE found.classid = 'pg_constraint'::regclass AND found.depth = 1 AND k.contype = 'x'
     )
     SELECT CASE
                WHEN r.rulename = '_RETURN' THEN 'view'
@@ -72,38 +87,37 @@ CREATE FUNCTION snowflake.conversion_dependents(
                WHEN b.oid IS NOT NULL THEN 'publication'
                WHEN a.attgenerated <> '' THEN 'generated'
                WHEN i.only AND i.attached THEN NULL
-               WHEN c.oid IS NOT NULL AND found.depth = 1 AND NOT i.only THEN 'rebuilt index'
-               WHEN s.oid IS NOT NULL AND found.depth = 1 THEN 'rebuilt statistics'
+               WHEN c.oid IS NOT NULL AND object.depth = 1 AND NOT i.only THEN 'rebuilt index'
+               WHEN s.oid IS NOT NULL AND object.depth = 1 THEN 'rebuilt statistics'
+               WHEN k.oid IS NOT NULL AND object.depth = 1 THEN 'rebuilt constraint'
                WHEN i.indexrelid IS NOT NULL THEN 'index'
                WHEN k.contype IN ('c', 'u', 'p', 'x') THEN 'constraint'
                WHEN s.oid IS NOT NULL THEN 'statistics'
            END,
-           found.classid, found.objid,
+           object.classid, object.objid,
            coalesce(r.ev_class, t.tgrelid, p.polrelid, b.prrelid, a.attrelid, i.indrelid, k.conrelid,
                     s.stxrelid),
-           found.depth
-        FROM found
-        LEFT JOIN pg_rewrite r ON found.classid = 'pg_rewrite'::regclass AND r.oid = found.objid
-        LEFT JOIN pg_trigger t ON found.classid = 'pg_trigger'::regclass AND t.oid = found.objid
-        LEFT JOIN pg_policy p ON found.classid = 'pg_policy'::regclass AND p.oid = found.objid
+           object.depth
+        FROM object
+        LEFT JOIN pg_rewrite r ON object.classid = 'pg_rewrite'::regclass AND r.oid = object.objid
+        LEFT JOIN pg_trigger t ON object.classid = 'pg_trigger'::regclass AND t.oid = object.objid
+        LEFT JOIN pg_policy p ON object.classid = 'pg_policy'::regclass AND p.oid = object.objid
         LEFT JOIN pg_publication_rel b
-               ON found.classid = 'pg_publication_rel'::regclass AND b.oid = found.objid
-        LEFT JOIN pg_attrdef f ON found.classid = 'pg_attrdef'::regclass AND f.oid = found.objid
+               ON object.classid = 'pg_publication_rel'::regclass AND b.oid = object.objid
+        LEFT JOIN pg_attrdef f ON object.classid = 'pg_attrdef'::regclass AND f.oid = object.objid
         LEFT JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-        LEFT JOIN pg_class c ON found.classid = 'pg_class'::regclass AND c.oid = found.objid
+        LEFT JOIN pg_class c ON object.classid = 'pg_class'::regclass AND c.oid = object.objid
         -- An index ON ONLY a partitioned table, which the server would make again for all partitions.
         LEFT JOIN LATERAL (
             SELECT indexrelid, indrelid, c.relkind = 'I' AND NOT indisvalid AS only,
                    EXISTS (SELECT FROM pg_inherits WHERE inhparent = indexrelid)
                    OR EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) AS attached,
-                   EXISTS (SELECT FROM pg_depend x
-                               WHERE x.classid = found.classid AND x.objid = found.objid
-                                 AND x.deptype = 'x') AS extended
+                   EXISTS (SELECT FROM snowflake.conversion_definition('rebuilt index', indexrelid)) AS forgetful
                 FROM pg_index WHERE indexrelid = c.oid
         ) i ON true
-        LEFT JOIN pg_constraint k ON found.classid = 'pg_constraint'::regclass AND k.oid = found.objid
+        LEFT JOIN pg_constraint k ON object.classid = 'pg_constraint'::regclass AND k.oid = object.objid
         LEFT JOIN pg_statistic_ext s
-               ON found.classid = 'pg_statistic_ext'::regclass AND s.oid = found.objid
+               ON object.classid = 'pg_statistic_ext'::regclass AND s.oid = object.objid
         -- What belongs to another one comes and goes with it: clones of a trigger on partitions,
         -- triggers of constraints, plain defaults, owned sequences, not-null constraints, the TOAST
         -- table of a materialized view.
@@ -113,9 +127,11 @@ CREATE FUNCTION snowflake.conversion_dependents(
           AND NOT coalesce(k.contype IN ('n', 't'), false)
           -- These the server makes again when it alters the column that they are on; only some of what
           -- they had it forgets.
-          AND NOT (found.depth = 1
+          AND NOT (object.depth = 1
                    AND (k.oid IS NOT NULL
-                        OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.extended)
+                            AND (k.conparentid <> 0
+                                 OR NOT EXISTS (SELECT FROM snowflake.conversion_constraint_triggers(k.oid)))
+                        OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.forgetful)
                         OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0
                            AND s.stxowner = current_user::regrole))
 $function$;

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     RETURNS SETOF text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -105,12 +105,82 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                    AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')))
     UNION ALL
     -- What is not the caller's the server does not let him alter or drop.
-    SELECT DISTINCT format('%s is not owned by %s', relid, current_user)
+    SELECT DISTINCT format('%s is not owned by %I', relid, current_user)
         FROM (SELECT relid FROM col WHERE widened OR new_default IS NOT NULL
               UNION SELECT relid FROM dependent
                   WHERE kind IN ('view', 'rule', 'trigger', 'policy', 'index', 'generated')) r
         JOIN pg_class c ON c.oid = r.relid
         WHERE NOT pg_has_role(c.relowner, 'USAGE')
+    UNION ALL
+    SELECT format('publication %I is not owned by %I', p.pubname, current_user)
+        FROM dependent d
+        JOIN pg_publication_rel b ON b.oid = d.objid
+        JOIN pg_publication p ON p.oid = b.prpubid
+        WHERE d.kind = 'publication' AND NOT pg_has_role(p.pubowner, 'USAGE')
+    UNION ALL
+    -- What is made again must be allowed to the caller, and to its owner to whom it is given.
+    SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I',
+                           pg_describe_object(made.classid, made.objid, 0), pg_get_userbyid(r.role), n.nspname)
+        FROM (SELECT 'pg_class'::regclass::oid, c.oid, c.relnamespace, c.relowner, true
+                  FROM dependent d JOIN pg_class c ON c.oid = d.relid WHERE d.kind = 'view'
+              UNION ALL
+              SELECT 'pg_class'::regclass, c.oid, c.relnamespace, NULL, true
+                  FROM dependent d JOIN pg_class c ON c.oid = d.objid WHERE d.kind = 'index'
+              UNION ALL
+              SELECT 'pg_class'::regclass, c.oid, c.relnamespace, c.relowner, true
+                  FROM pg_class c WHERE c.oid = seq AND EXISTS (SELECT FROM col WHERE is_identity)
+              UNION ALL
+              SELECT 'pg_constraint'::regclass, k.oid, k.connamespace, NULL, true
+                  FROM dependent d JOIN pg_constraint k ON k.oid = d.objid
+                  WHERE d.kind = 'constraint' AND k.conindid <> 0
+              UNION ALL
+              SELECT 'pg_statistic_ext'::regclass, s.oid, s.stxnamespace, s.stxowner, d.kind = 'statistics'
+                  FROM dependent d JOIN pg_statistic_ext s ON s.oid = d.objid
+                  WHERE d.kind IN ('statistics', 'rebuilt statistics')
+             ) made(classid, objid, namespace, owner, by_caller)
+        JOIN pg_namespace n ON n.oid = made.namespace
+        CROSS JOIN LATERAL unnest(ARRAY[CASE WHEN made.by_caller THEN current_user::regrole END,
+                                        nullif(made.owner, current_user::regrole)]::oid[]) r(role)
+        WHERE NOT has_schema_privilege(r.role, n.oid, 'CREATE')
+          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION ALL
+    SELECT format('trigger %I of %s cannot be made again: %I may not execute the function %s', t.tgname,
+                  d.relid, current_user, t.tgfoid::regprocedure)
+        FROM dependent d JOIN pg_trigger t ON t.oid = d.objid
+        WHERE d.kind = 'trigger' AND NOT has_function_privilege(t.tgfoid, 'EXECUTE')
+    UNION ALL
+    SELECT DISTINCT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
+                           k.conname, k.conrelid::regclass, current_user, k.confrelid::regclass)
+        FROM col
+        JOIN pg_constraint k ON (k.conrelid = col.relid AND col.attnum = ANY (k.conkey)
+                                 OR k.confrelid = col.relid AND col.attnum = ANY (k.confkey))
+        WHERE col.widened AND k.contype = 'f'
+          AND EXISTS (SELECT FROM unnest(k.confkey) x(attnum)
+                          WHERE NOT has_column_privilege(k.confrelid, x.attnum, 'REFERENCES'))
+    UNION ALL
+    SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
+                  k.conname, k.conrelid::regclass)
+        FROM dependent d JOIN pg_constraint k ON k.oid = d.objid
+        WHERE d.kind IN ('constraint', 'rebuilt constraint')
+          AND EXISTS (SELECT FROM snowflake.conversion_constraint_triggers(k.oid))
+          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION ALL
+    SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', held.relid,
+                           pg_get_userbyid(x.grantor), current_user)
+        FROM (SELECT c.oid::regclass, c.relowner, c.relacl
+                  FROM pg_class c
+                  WHERE c.oid IN (SELECT relid FROM dependent WHERE kind = 'view')
+                     OR c.oid = seq AND EXISTS (SELECT FROM col WHERE is_identity)
+              UNION ALL
+              SELECT a.attrelid::regclass, c.relowner, a.attacl
+                  FROM dependent d
+                  JOIN pg_class c ON c.oid = d.relid
+                  JOIN pg_attribute a ON a.attrelid = c.oid
+                  LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+                  WHERE d.kind = 'view' OR d.kind = 'generated' AND f.oid = d.objid
+             ) held(relid, owner, acl)
+        CROSS JOIN LATERAL aclexplode(held.acl) x
+        WHERE x.grantor <> held.owner AND NOT snowflake.conversion_may_become(x.grantor)
     UNION ALL
     SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column',
                   a.attname, d.relid)

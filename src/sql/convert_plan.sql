@@ -7,7 +7,7 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
         OUT size bigint)      -- their size in bytes
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -64,6 +64,9 @@ BEGIN
                                                                  ELSE 'VIEW' END, d.relid)
                             FROM pg_class WHERE oid = d.relid)
                    WHEN 'index' THEN format('DROP INDEX %s', d.objid::regclass)
+                   WHEN 'constraint' THEN
+                       (SELECT format('ALTER TABLE ONLY %s DROP CONSTRAINT %I', d.relid, conname)
+                            FROM pg_constraint WHERE oid = d.objid)
                    WHEN 'generated' THEN
                        (SELECT format('ALTER TABLE ONLY %s DROP COLUMN %I', d.relid, a.attname)
                             FROM pg_attrdef f
@@ -72,7 +75,10 @@ BEGIN
                END AS drop_command
             FROM snowflake.conversion_dependents(seq) d
             WHERE d.kind IN ('publication', 'policy', 'rule', 'trigger', 'view', 'generated')
-               OR d.kind = 'index' AND d.depth = 1 -- the others go with their view or column
+               -- The others go with their view or column.
+               OR d.kind = 'index' AND d.depth = 1
+               OR d.kind = 'constraint'
+                  AND EXISTS (SELECT FROM pg_constraint WHERE oid = d.objid AND contype = 'x')
             ORDER BY d.kind IN ('view', 'generated'), d.depth DESC, d.objid DESC
     LOOP
         step := step + 1;
