@@ -66,5 +66,23 @@ SET snowflake.node = 1;
 SELECT column_name, column_default FROM information_schema.columns
     WHERE table_schema = 'shop' AND table_name = 'setting' ORDER BY 1;
 
+-- Names that are looked up only when the default runs: found where they can mean nothing else.
+CREATE SEQUENCE shop."Late's";
+CREATE SEQUENCE shop.late;
+CREATE TABLE shop.by_name (
+    a integer DEFAULT nextval('shop."Late''s"'::text), b text DEFAULT 'L' || nextval(('"Late''s"'::text)::regclass),
+    c integer DEFAULT nextval('Shop.LATE'::text), d integer DEFAULT nextval('late'::text),
+    e text DEFAULT nextval('late'::text) || '/' || nextval('shop.late') || 'nextval((''late''::text)::regclass)',
+    f integer DEFAULT nextval('"LATE"'::text), g bigint DEFAULT nextval('nowhere.late'::text));
+SELECT snowflake.convert_sequence_to_snowflake('shop."Late''s"');
+CREATE TABLE "Other ""Shop""".late ();
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('shop.late');
+\set VERBOSITY terse
+DROP TABLE "Other ""Shop""".late;
+SELECT snowflake.convert_sequence_to_snowflake('shop.late');
+SELECT column_name, data_type, column_default FROM information_schema.columns
+    WHERE table_schema = 'shop' AND table_name = 'by_name' ORDER BY 1;
+
 SET client_min_messages = warning;
 DROP SCHEMA shop, "Other ""Shop""" CASCADE;

@@ -131,7 +131,7 @@ CREATE FUNCTION snowflake.convert_snowflake_to_sequence(seq regclass)
     AS $function$
 DECLARE
     guard constant bigint := 9223372036854775807;
-    argument constant text := '''' || replace(seq::text, '''', '''''') || '''::regclass';
+    argument constant text := snowflake.conversion_argument(seq);
     our_call constant text := 'snowflake.nextval(' || argument || ')';
     o record;
     obstacles text[];
@@ -169,7 +169,7 @@ BEGIN
     FOR o IN
         SELECT f.adrelid::regclass AS tab, a.attname, t.relkind,
                regexp_replace(pg_get_expr(f.adbin, f.adrelid),
-                              '(?<![[:alnum:]_$."])' || regexp_replace(our_call, '([^[:alnum:]_])', '\\\1', 'g'),
+                              '(?<![[:alnum:]_$."])' || snowflake.conversion_pattern(our_call),
                               'nextval(' || replace(argument, '\', '\\') || ')', 'g') AS new_default
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid

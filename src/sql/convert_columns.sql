@@ -1,5 +1,64 @@
 -- The columns that change, and how.
 
+-- As the server prints it. Without the fixed path it would depend on who asks.
+CREATE FUNCTION snowflake.conversion_argument(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off
+    AS $function$
+    SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_argument(regclass) IS
+    'a sequence as argument of nextval, as the server prints it in an expression';
+
+CREATE FUNCTION snowflake.conversion_pattern(text text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT regexp_replace(text, '([^[:alnum:]_])', '\\\1', 'g')
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_pattern(text) IS
+    'a regular expression that matches a text and nothing else';
+
+-- nextval('name'::text) looks for the sequence each time that it runs, in the path of who inserts. It
+-- means the sequence for certain if it names the schema, or if nothing else has that name.
+CREATE FUNCTION snowflake.conversion_names(
+        seq regclass,
+        OUT adrelid regclass, OUT adnum smallint,
+        OUT argument text,     -- of nextval, as the server prints it
+        OUT is_certain boolean)
+    RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    AS $function$
+    WITH word(pattern) AS (
+        VALUES ($$(?:"(?:[^"']|''|"")+"|[[:alpha:]_][[:alnum:]_$]*)$$)
+    )
+    SELECT DISTINCT f.adrelid::regclass, f.adnum, call.parts[1],
+           cardinality(name.words) = 2
+           OR NOT EXISTS (SELECT FROM pg_class other WHERE other.relname = s.relname AND other.oid <> s.oid)
+        FROM pg_class s
+        JOIN pg_namespace n ON n.oid = s.relnamespace
+        CROSS JOIN pg_attrdef f
+        CROSS JOIN word
+        CROSS JOIN LATERAL regexp_matches(
+            pg_get_expr(f.adbin, f.adrelid),
+            format($$(?<![[:alnum:]_$."])nextval\((\('(%s(?:\.%s)?)'::text\)::regclass)\)$$,
+                   word.pattern, word.pattern),
+            'g') call(parts)
+        CROSS JOIN LATERAL (SELECT parse_ident(replace(call.parts[2], '''''', ''''))) name(words)
+        WHERE s.oid = seq
+          -- Few defaults make a regclass of a text.
+          AND strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
+          AND name.words IN (ARRAY[n.nspname, s.relname]::text[], ARRAY[s.relname]::text[])
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_names(regclass) IS
+    'column defaults that call nextval with the name of the sequence as a text';
+
 CREATE FUNCTION snowflake.conversion_columns(
         seq regclass,
         OUT relid regclass, OUT attnum smallint, OUT attname name,
@@ -15,23 +74,29 @@ CREATE FUNCTION snowflake.conversion_columns(
     SET jit = off
     AS $function$
     WITH RECURSIVE
-    -- How the server prints the sequence as an argument of nextval.
     argument(text) AS (
-        SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
+        SELECT snowflake.conversion_argument(seq)
+    ),
+    name AS (
+        SELECT * FROM snowflake.conversion_names(seq) WHERE is_certain
     ),
     defaults AS (
         SELECT f.adrelid AS relid, f.adnum AS attnum, e.old_default,
                regexp_replace(e.old_default,
-                              '(?<![[:alnum:]_$."])nextval\('
-                                  || regexp_replace(argument.text, '([^[:alnum:]_])', '\\\1', 'g')
-                                  || '\)',
+                              '(?<![[:alnum:]_$."])nextval\((' || snowflake.conversion_pattern(argument.text)
+                                  || coalesce((SELECT string_agg('|' || snowflake.conversion_pattern(name.argument), '')
+                                                   FROM name
+                                                   WHERE name.adrelid = f.adrelid AND name.adnum = f.adnum),
+                                              '')
+                                  || ')\)',
                               'snowflake.nextval(' || replace(argument.text, '\', '\\') || ')',
                               'g') AS new_default
-            FROM argument, pg_depend d
-            JOIN pg_attrdef f ON f.oid = d.objid
+            FROM argument, pg_attrdef f
             CROSS JOIN LATERAL (SELECT pg_get_expr(f.adbin, f.adrelid) AS old_default) e
-            WHERE d.classid = 'pg_attrdef'::regclass
-              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+            WHERE f.oid IN (SELECT d.objid FROM pg_depend d
+                                WHERE d.classid = 'pg_attrdef'::regclass
+                                  AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq)
+               OR (f.adrelid, f.adnum) IN (SELECT adrelid, adnum FROM name)
     ),
     sources AS (
         SELECT relid, attnum, false AS is_identity, old_default,

@@ -11,7 +11,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     WITH col AS MATERIALIZED (SELECT * FROM snowflake.conversion_columns(seq)),
     dependent AS MATERIALIZED (SELECT * FROM snowflake.conversion_dependents(seq)),
     argument(text) AS (
-        SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
+        SELECT snowflake.conversion_argument(seq)
     )
     -- Other users of the sequence would go on calling the server's nextval.
     SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
@@ -34,6 +34,12 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                OR strpos(replace(coalesce(new_default, old_default),
                                  'snowflake.nextval(' || argument.text || ')', ''),
                          argument.text) > 0)
+    UNION ALL
+    SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
+                  name.adrelid, 'nextval(' || name.argument || ')')
+        FROM snowflake.conversion_names(seq) name
+        JOIN pg_attribute a ON a.attrelid = name.adrelid AND a.attnum = name.adnum
+        WHERE NOT name.is_certain
     UNION ALL
     SELECT format('column %I of table %s has the domain %s', col.attname, col.relid, y.oid::regtype)
         FROM col
