@@ -84,5 +84,24 @@ SELECT snowflake.convert_sequence_to_snowflake('shop.late');
 SELECT column_name, data_type, column_default FROM information_schema.columns
     WHERE table_schema = 'shop' AND table_name = 'by_name' ORDER BY 1;
 
+-- Casts and text functions that bear an ID, also next to others; what has an effect is not tried.
+CREATE SEQUENCE shop.fit;
+CREATE SEQUENCE shop.counted;
+CREATE SEQUENCE shop.untouched;
+CREATE FUNCTION shop.noisy(bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'called'; RETURN $1; END $$;
+CREATE TABLE shop.fits (
+    a bigint DEFAULT (random() * 100)::integer + nextval('shop.fit'), b text DEFAULT substr('ORD-' || nextval('shop.fit'), 1, 50),
+    c text DEFAULT to_char(nextval('shop.fit'), 'FM0000000000000000000'), d integer DEFAULT nextval('shop.fit') % 1000,
+    e text DEFAULT left(md5(nextval('shop.fit')::text), 20), f bigint[] DEFAULT ARRAY[nextval('shop.fit')],
+    g text DEFAULT nextval('shop.untouched') || '/' || right(nextval('shop.fit')::text, 10),
+    h bigint DEFAULT shop.noisy(nextval('shop.fit')) CHECK (h < 10), i varchar(23) DEFAULT 'ORD-' || nextval('shop.fit'));
+CREATE TABLE shop.checks (id integer DEFAULT nextval('shop.counted') CHECK (shop.noisy(id) < 10),
+    CHECK (id > 0), CHECK (id % 2 = 0), CHECK (id < 10 OR id > 100000), CHECK (id < nextval('shop.untouched')));
+SELECT snowflake.convert_sequence_to_snowflake('shop.fit');
+SELECT snowflake.convert_sequence_to_snowflake('shop.counted');
+SELECT is_called FROM shop.untouched;
+SELECT count(*) FROM information_schema.columns
+    WHERE table_schema = 'shop' AND table_name IN ('fits', 'checks') AND column_default ~ 'snowflake.nextval';
+
 SET client_min_messages = warning;
 DROP SCHEMA shop, "Other ""Shop""" CASCADE;

@@ -23,6 +23,19 @@ SELECT snowflake.convert_sequence_to_snowflake('too_narrow');
 CREATE SEQUENCE padded;
 CREATE TABLE padded_key (id text DEFAULT 'ORD-' || lpad(nextval('padded')::text, 6, '0'));
 SELECT snowflake.convert_sequence_to_snowflake('padded');
+CREATE SEQUENCE unfit;
+CREATE FUNCTION noisy(text) RETURNS text VOLATILE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'called'; RETURN $1; END $$;
+CREATE TABLE unfit_key (
+    a text DEFAULT left(nextval('unfit')::text, 5), b text DEFAULT to_char(nextval('unfit'), 'FM000000'),
+    c bigint DEFAULT (nextval('unfit') + 1)::integer, d varchar(22) DEFAULT 'ORD-' || nextval('unfit'),
+    e double precision DEFAULT nextval('unfit') + 0.5, f integer[] DEFAULT ARRAY[nextval('unfit')],
+    g bigint DEFAULT nextval('unfit') * 10, h varchar(18) DEFAULT noisy(nextval('unfit')::text));
+SELECT snowflake.convert_sequence_to_snowflake('unfit');
+-- Checks that no ID satisfies.
+CREATE TABLE checked (id serial PRIMARY KEY CHECK (id < 100000), other integer CHECK (other < 5));
+CREATE TABLE checked_reference (id integer REFERENCES checked, CONSTRAINT small CHECK (id::smallint > 0));
+CREATE TABLE checked_child () INHERITS (checked);
+SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq');
 -- Rows that lie above the IDs of the present.
 CREATE TABLE beyond (id bigserial PRIMARY KEY);
 INSERT INTO beyond VALUES (9000000000000000000);

@@ -4,6 +4,7 @@
 --   convert_columns.sql       the columns that change, and how
 --   convert_definitions.sql   the commands that make an object again, just as it is
 --   convert_dependents.sql    what the server does not alter a column under
+--   convert_trials.sql        whether expressions bear IDs
 --   convert_obstacles.sql     what the conversion cannot take along
 --   convert_plan.sql          all commands of the conversion, in order
 --   convert.sql               runs them; and the way back

@@ -12,6 +12,27 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     dependent AS MATERIALIZED (SELECT * FROM snowflake.conversion_dependents(seq)),
     argument(text) AS (
         SELECT snowflake.conversion_argument(seq)
+    ),
+    call(text) AS (
+        SELECT 'snowflake.nextval(' || argument.text || ')' FROM argument
+    ),
+    -- The new defaults that can be tried, with "number" in place of the call. What else they would
+    -- take from a sequence is not to be lost.
+    trial AS MATERIALIZED (
+        SELECT col.relid, col.attnum, replace(col.new_default, call.text, 'number') AS expression,
+               coalesce(nullif(y.typbasetype, 0), 
+                        CASE WHEN col.widened OR y.oid IN ('smallint'::regtype, 'integer'::regtype)
+                                  AND col.relid IN (SELECT relid FROM dependent WHERE kind = 'view')
+                             THEN 'bigint'::regtype ELSE y.oid END) AS type,
+               CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END AS typmod
+            FROM call, col
+            JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+            JOIN pg_type y ON y.oid = a.atttypid
+            JOIN pg_attrdef f ON f.adrelid = col.relid AND f.adnum = col.attnum
+            WHERE strpos(replace(col.new_default, call.text, 'number'), 'nextval(') = 0
+              AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383)
+              AND snowflake.conversion_is_harmless('pg_attrdef'::regclass, f.oid, f.adbin,
+                                                   'nextval(regclass)'::regprocedure)
     )
     -- Other users of the sequence would go on calling the server's nextval.
     SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
@@ -28,12 +49,10 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     UNION ALL
     SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                   attname, relid, old_default)
-        FROM argument, col
+        FROM argument, call, col
         WHERE old_default IS NOT NULL
-          AND (strpos(coalesce(new_default, old_default), 'snowflake.nextval(' || argument.text || ')') = 0
-               OR strpos(replace(coalesce(new_default, old_default),
-                                 'snowflake.nextval(' || argument.text || ')', ''),
-                         argument.text) > 0)
+          AND (strpos(coalesce(new_default, old_default), call.text) = 0
+               OR strpos(replace(coalesce(new_default, old_default), call.text, ''), argument.text) > 0)
     UNION ALL
     SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
                   name.adrelid, 'nextval(' || name.argument || ')')
@@ -47,16 +66,19 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_type y ON y.oid = a.atttypid
         WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
     UNION ALL
-    -- These take a number from the sequence, but not every ID.
+    -- These take a number from the sequence, but not every ID. What an expression makes of it is tried.
     SELECT format('column %I of %s has the type %s, which cannot hold an ID', col.attname, col.relid,
                   format_type(a.atttypid, a.atttypmod))
-        FROM col
+        FROM call, col
         JOIN pg_class t ON t.oid = col.relid
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         JOIN pg_type y ON y.oid = a.atttypid
         CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
                                    CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
         WHERE (col.is_identity OR col.old_default IS NOT NULL)
+          AND NOT EXISTS (SELECT FROM trial
+                              WHERE trial.relid = col.relid AND trial.attnum = col.attnum
+                                AND col.new_default <> call.text)
           AND (y.typcategory = 'A'
                OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
                OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
@@ -68,15 +90,29 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                    AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < 19)
                OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod BETWEEN 4 AND 22))
     UNION ALL
-    SELECT format('default of column %I of table %s casts the number to a type that cannot hold an ID: %s',
-                  attname, relid, old_default)
-        FROM col
-        WHERE old_default ~ '\)::(smallint|integer|real|double precision|money|oid)\M'
+    SELECT format('default of column %I of table %s is unfit for IDs (%s): %s', col.attname, col.relid,
+                  fault, col.old_default)
+        FROM call, col
+        JOIN trial ON trial.relid = col.relid AND trial.attnum = col.attnum
+        CROSS JOIN LATERAL snowflake.conversion_default_fault(trial.expression, trial.type, trial.typmod) fault
+        WHERE col.new_default <> call.text AND fault IS NOT NULL
     UNION ALL
-    SELECT format('default of column %I of table %s may cut the number short: %s', attname, relid, old_default)
+    -- Only where the column is known to get nothing but IDs.
+    SELECT format('constraint %I of table %s is unfit for IDs (%s): %s', k.conname, col.relid, fault,
+                  pg_get_constraintdef(k.oid))
         FROM col
-        WHERE old_default ~ '\m("left"|"right"|substr|"substring"|substring|to_char)\('
-           OR old_default ~ '\m[lr]pad\(.*, (\d|1[0-8])[,)]' -- an ID has 18 or 19 digits
+        JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
+        JOIN pg_constraint k ON k.conrelid = col.relid AND k.contype = 'c' AND k.conkey = ARRAY[col.attnum]
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN snowflake.conversion_is_harmless('pg_constraint'::regclass, k.oid, k.conbin, 0)
+                        THEN snowflake.conversion_check_fault(pg_get_expr(k.conbin, k.conrelid), col.attname) END
+        ) trial(fault)
+        WHERE fault IS NOT NULL AND k.coninhcount = 0
+          AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+          AND EXISTS (SELECT FROM col WHERE new_default IS NOT NULL)
+          AND NOT EXISTS (SELECT FROM call, col c
+                              JOIN pg_attribute b ON b.attrelid = c.relid AND b.attnum = c.attnum
+                              WHERE c.new_default <> call.text AND b.atttypid = a.atttypid)
     UNION ALL
     SELECT format('column %I of table %s is part of the partition key', col.attname, col.relid)
         FROM col
