@@ -57,5 +57,41 @@ INSERT INTO child DEFAULT VALUES RETURNING snowflake.get_node(id);
 INSERT INTO of_child SELECT id FROM ONLY child;
 INSERT INTO grandchild DEFAULT VALUES RETURNING id;
 
+-- Not-null constraints of children have names of their own where the server gives them any.
+CREATE TABLE elder (id serial, item text);
+CREATE TABLE younger (id integer CONSTRAINT younger_has_id NOT NULL) INHERITS (elder);
+CREATE TABLE keyed (PRIMARY KEY (id)) INHERITS (elder);
+CREATE TABLE plain () INHERITS (elder);
+CREATE TABLE youngest (id integer CONSTRAINT younger_has_id NOT NULL) INHERITS (younger);
+CREATE VIEW not_null AS
+    SELECT conrelid::regclass AS relation, conname, conislocal, coninhcount, obj_description(oid, 'pg_constraint')
+        FROM pg_constraint WHERE contype = 'n' AND connamespace = 'part'::regnamespace;
+DO $$ BEGIN
+    IF EXISTS (TABLE not_null) THEN
+        COMMENT ON CONSTRAINT elder_id_not_null ON elder IS 'each has one';
+    END IF;
+END $$;
+CREATE TEMPORARY TABLE before AS TABLE not_null;
+SELECT snowflake.convert_sequence_to_snowflake('elder_id_seq');
+(TABLE before EXCEPT TABLE not_null) UNION ALL (TABLE not_null EXCEPT TABLE before);
+SELECT attrelid::regclass, attnotnull, attinhcount, atttypid::regtype FROM pg_attribute
+    WHERE attname = 'id' AND attrelid IN ('elder'::regclass, 'younger'::regclass, 'keyed'::regclass, 'plain'::regclass, 'youngest'::regclass)
+    ORDER BY attrelid::regclass::text COLLATE "C";
+-- Where the parent has a primary key the conversion succeeds, or names the constraints beforehand.
+CREATE TABLE keeper (id serial PRIMARY KEY);
+CREATE TABLE kept (id integer CONSTRAINT kept_has_id NOT NULL) INHERITS (keeper);
+DO $$
+DECLARE
+    detail text;
+BEGIN
+    PERFORM snowflake.convert_sequence_to_snowflake('keeper_id_seq');
+    ASSERT NOT EXISTS (SELECT FROM not_null WHERE relation = 'keeper'::regclass);
+EXCEPTION
+    WHEN feature_not_supported THEN
+        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+        ASSERT detail = 'not-null constraints of column id have other names in tables that inherit it from part.keeper', detail;
+END $$;
+
 SET client_min_messages = warning;
+DROP TABLE before;
 DROP SCHEMA part CASCADE;

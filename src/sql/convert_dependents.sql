@@ -137,3 +137,47 @@ CREATE FUNCTION snowflake.conversion_dependents(
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
     'objects that depend on columns which the conversion of a sequence widens';
+
+-- A server that gives not-null constraints names (PostgreSQL 18) makes them again with the column, a
+-- parent's before those of its children, which then must not have other names. Unless the parent's is
+-- out of the way in the meantime.
+CREATE FUNCTION snowflake.conversion_not_nulls(
+        seq regclass,
+        OUT relid regclass, OUT attnum smallint, OUT attname name,
+        OUT conid oid,          -- the constraint of the table that the others inherit from
+        OUT is_droppable boolean)
+    RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+    WITH RECURSIVE named AS MATERIALIZED (
+        SELECT k.oid, k.conrelid AS relid, a.attname, k.conname
+            FROM pg_constraint k
+            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+            WHERE k.contype = 'n' AND k.conislocal
+    ),
+    -- With the names between the top and the table.
+    tree(top, attnum, attname, relid, above) AS (
+        SELECT c.relid, c.attnum, c.attname, c.relid::oid, '{}'::name[]
+            FROM snowflake.conversion_columns(seq) c
+            WHERE c.widened AND NOT c.is_inherited
+        UNION ALL
+        SELECT t.top, t.attnum, t.attname, i.inhrelid,
+               t.above || ARRAY(SELECT n.conname FROM named n
+                                    WHERE n.relid = t.relid AND n.attname = t.attname AND t.relid <> t.top)
+            FROM tree t JOIN pg_inherits i ON i.inhparent = t.relid
+    )
+    SELECT t.top, t.attnum, t.attname, first.oid,
+           first.oid IS NOT NULL AND NOT bool_or(own.conname <> ANY (t.above))
+           AND NOT EXISTS (SELECT FROM pg_index
+                               WHERE indrelid = t.top AND (indisprimary OR indisreplident)
+                                 AND t.attnum = ANY (indkey::smallint[]))
+        FROM tree t
+        JOIN named own ON own.relid = t.relid AND own.attname = t.attname
+        LEFT JOIN named first ON first.relid = t.top AND first.attname = t.attname
+        WHERE t.relid <> t.top AND (own.conname <> first.conname OR own.conname <> ANY (t.above))
+        GROUP BY t.top, t.attnum, t.attname, first.oid
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_not_nulls(regclass) IS
+    'columns to be widened whose not-null constraints have other names in tables that inherit them';

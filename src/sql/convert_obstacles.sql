@@ -131,6 +131,11 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         WHERE col.widened AND a.attinhcount > 1
     UNION ALL
+    SELECT format('not-null constraints of column %I have other names in tables that inherit it from %s',
+                  attname, relid)
+        FROM snowflake.conversion_not_nulls(seq)
+        WHERE NOT is_droppable
+    UNION ALL
     SELECT format('table %s is of the type %s', col.relid, t.reloftype::regtype)
         FROM col JOIN pg_class t ON t.oid = col.relid
         WHERE col.widened AND t.reloftype <> 0

@@ -157,7 +157,10 @@ BEGIN
         WITH g AS MATERIALIZED (
             SELECT * FROM snowflake.conversion_dependents(seq) WHERE kind = 'generated')
         SELECT t.relid,
-               string_agg(format('ALTER COLUMN %I TYPE bigint', t.attname), ', ' ORDER BY t.attnum) AS actions,
+               string_agg(concat('ALTER COLUMN ' || quote_ident(n.attname) || ' DROP NOT NULL, ',
+                                 format('ALTER COLUMN %I TYPE bigint', t.attname),
+                                 ', ADD CONSTRAINT ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)),
+                          ', ' ORDER BY t.attnum) AS actions,
                (SELECT string_agg(
                            -- Made from wider values, it needs the width itself.
                            concat(format(', ADD COLUMN %I %s', a.attname,
@@ -183,6 +186,8 @@ BEGIN
                     UNION SELECT i.inhrelid FROM tree JOIN pg_inherits i ON i.inhparent = tree.relid)
                 SELECT sum(pg_total_relation_size(tree.relid))::bigint FROM tree) AS size
             FROM snowflake.conversion_columns(seq) t
+            LEFT JOIN snowflake.conversion_not_nulls(seq) n ON n.relid = t.relid AND n.attnum = t.attnum
+            LEFT JOIN pg_constraint k ON k.oid = n.conid
             WHERE t.widened AND NOT t.is_inherited
             GROUP BY t.relid
             ORDER BY t.relid::oid
@@ -196,6 +201,15 @@ BEGIN
     END LOOP;
     rewrites := NULL;
     size := NULL;
+    effect := NULL;
+    FOR command IN
+        SELECT snowflake.conversion_annotations('pg_constraint'::regclass, k.oid,
+                                                format('CONSTRAINT %I ON %s', k.conname, n.relid))
+            FROM snowflake.conversion_not_nulls(seq) n JOIN pg_constraint k ON k.oid = n.conid
+    LOOP
+        step := step + 1;
+        RETURN NEXT;
+    END LOOP;
 
     -- A default of a view is set when the view is there again.
     FOR o IN
