@@ -66,6 +66,7 @@ SELECT snowflake.get_node(id) FROM all_rows();
 CREATE TABLE behind (id serial);
 CREATE VIEW in_front AS SELECT id FROM behind;
 CREATE FUNCTION all_in_front() RETURNS SETOF in_front LANGUAGE sql AS 'SELECT * FROM in_front';
+GRANT USAGE ON TYPE in_front TO PUBLIC;
 SELECT snowflake.convert_sequence_to_snowflake('behind_id_seq');
 -- Tables of a type, partition keys, columns of several parents, a generated column in the middle.
 CREATE TYPE shape AS (id integer);

@@ -31,6 +31,16 @@ SELECT snowflake.convert_sequence_to_snowflake('plain_id_seq');
 RESET search_path;
 SELECT pg_get_viewdef('counted') ~ 'hostile' AS captured;
 
+-- What an expression would run is not run to find out whether it bears an ID.
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION hostile.loud() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'runs as %', current_user; RETURN 1; END $$;
+CREATE VIEW hostile.loud_view AS SELECT hostile.loud();
+CREATE TABLE hostile.trap (
+    id serial CHECK (length(table_to_xml('hostile.loud_view', true, true, '')::text) < id),
+    code text DEFAULT 'x' || table_to_xml('hostile.loud_view', true, true, '')::text || nextval('hostile.trap_id_seq'));
+RESET ROLE;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('hostile.trap_id_seq');
+
 -- A temporary table is not taken for the permanent one of its name, nor the other way round.
 CREATE TABLE twin (id serial);
 CREATE TEMP TABLE twin (id serial);

@@ -26,7 +26,7 @@ COMMENT ON FUNCTION snowflake.conversion_pattern(text) IS
 -- means the sequence for certain if it names the schema, or if nothing else has that name.
 CREATE FUNCTION snowflake.conversion_names(
         seq regclass,
-        OUT adrelid regclass, OUT adnum smallint,
+        OUT attrdef oid,
         OUT argument text,     -- of nextval, as the server prints it
         OUT is_certain boolean)
     RETURNS SETOF record
@@ -38,7 +38,7 @@ CREATE FUNCTION snowflake.conversion_names(
     WITH word(pattern) AS (
         VALUES ($$(?:"(?:[^"']|''|"")+"|[[:alpha:]_][[:alnum:]_$]*)$$)
     )
-    SELECT DISTINCT f.adrelid::regclass, f.adnum, call.parts[1],
+    SELECT DISTINCT f.oid, call.parts[1],
            cardinality(name.words) = 2
            OR NOT EXISTS (SELECT FROM pg_class other WHERE other.relname = s.relname AND other.oid <> s.oid)
         FROM pg_class s
@@ -86,7 +86,7 @@ CREATE FUNCTION snowflake.conversion_columns(
                               '(?<![[:alnum:]_$."])nextval\((' || snowflake.conversion_pattern(argument.text)
                                   || coalesce((SELECT string_agg('|' || snowflake.conversion_pattern(name.argument), '')
                                                    FROM name
-                                                   WHERE name.adrelid = f.adrelid AND name.adnum = f.adnum),
+                                                   WHERE name.attrdef = f.oid),
                                               '')
                                   || ')\)',
                               'snowflake.nextval(' || replace(argument.text, '\', '\\') || ')',
@@ -95,8 +95,9 @@ CREATE FUNCTION snowflake.conversion_columns(
             CROSS JOIN LATERAL (SELECT pg_get_expr(f.adbin, f.adrelid) AS old_default) e
             WHERE f.oid IN (SELECT d.objid FROM pg_depend d
                                 WHERE d.classid = 'pg_attrdef'::regclass
-                                  AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq)
-               OR (f.adrelid, f.adnum) IN (SELECT adrelid, adnum FROM name)
+                                  AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+                            UNION ALL
+                            SELECT attrdef FROM name)
     ),
     sources AS (
         SELECT relid, attnum, false AS is_identity, old_default,

@@ -55,9 +55,10 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                OR strpos(replace(coalesce(new_default, old_default), call.text, ''), argument.text) > 0)
     UNION ALL
     SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
-                  name.adrelid, 'nextval(' || name.argument || ')')
+                  f.adrelid::regclass, 'nextval(' || name.argument || ')')
         FROM snowflake.conversion_names(seq) name
-        JOIN pg_attribute a ON a.attrelid = name.adrelid AND a.attnum = name.adnum
+        JOIN pg_attrdef f ON f.oid = name.attrdef
+        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
         WHERE NOT name.is_certain
     UNION ALL
     SELECT format('column %I of table %s has the domain %s', col.attname, col.relid, y.oid::regtype)
@@ -164,6 +165,12 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_publication_rel b ON b.oid = d.objid
         JOIN pg_publication p ON p.oid = b.prpubid
         WHERE d.kind = 'publication' AND NOT pg_has_role(p.pubowner, 'USAGE')
+    UNION ALL
+    SELECT format('the row type of %s has rights of its own', d.relid)
+        FROM dependent d
+        JOIN pg_class c ON c.oid = d.relid
+        JOIN pg_type y ON y.oid = c.reltype
+        WHERE d.kind = 'view' AND y.typacl IS NOT NULL
     UNION ALL
     -- What is made again must be allowed to the caller, and to its owner to whom it is given.
     SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I',

@@ -8,14 +8,19 @@ CREATE FUNCTION snowflake.conversion_is_harmless(
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    -- What users can make is recorded as a dependency, what came with the server is not.
+    -- What users can make is recorded as a dependency, what came with the server is not. Of the latter
+    -- some run what users have made, such as table_to_xml the functions of a view.
     SELECT NOT EXISTS (SELECT FROM pg_depend d
                            WHERE d.classid = class AND d.objid = object AND d.deptype = 'n'
                              AND d.refclassid NOT IN ('pg_class'::regclass, 'pg_collation'::regclass))
        AND NOT EXISTS (SELECT FROM regexp_matches(tree::text, ':(?:op)?funcid (\d+)', 'g') call(parts)
                            JOIN pg_proc p ON p.oid = call.parts[1]::oid
-                           WHERE p.provolatile = 'v' AND p.oid <> besides
-                             AND p.proname NOT IN ('random', 'clock_timestamp', 'timeofday', 'gen_random_uuid'))
+                           WHERE p.provolatile <> 'i' AND p.oid <> besides
+                             AND p.proname NOT IN (
+                                 'anytextcat', 'clock_timestamp', 'concat', 'concat_ws', 'date', 'date_part',
+                                 'date_trunc', 'extract', 'format', 'gen_random_uuid', 'now', 'random',
+                                 'statement_timestamp', 'text', 'textanycat', 'timeofday', 'timezone',
+                                 'to_char', 'transaction_timestamp'))
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_is_harmless(regclass, oid, pg_node_tree, regprocedure) IS
     'whether an expression can be evaluated without a side effect';
