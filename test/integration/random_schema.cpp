@@ -123,8 +123,12 @@ void Generator::view(const Key &key) {
         if (one_in(4))
             add("CREATE RULE gone AS ON DELETE TO " + name + " DO INSTEAD NOTHING");
     }
-    if (one_in(2))
+    if (one_in(2)) {
         add("GRANT SELECT ON " + name + " TO snowflake_reader WITH GRANT OPTION");
+        if (one_in(2))
+            add("SET ROLE snowflake_reader; GRANT SELECT ON " + name +
+                " TO snowflake_writer; RESET ROLE");
+    }
     if (one_in(3))
         add("GRANT SELECT (key) ON " + name + " TO PUBLIC");
     if (one_in(3))
@@ -160,6 +164,12 @@ void Generator::hang_on(const Key &key) {
             std::to_string(statements_.size()) + " ON " + key.column + ", item FROM " + key.table);
     if (one_in(5))
         add("ALTER TABLE " + key.table + " ADD CHECK (" + key.column + " <> 7)");
+    if (one_in(5)) {
+        const std::string name = "expression_" + std::to_string(statements_.size());
+        const std::string schema = key.table.substr(0, key.table.find('.'));
+        add("CREATE INDEX " + name + " ON " + key.table + " (item, (" + key.column + " + 1))");
+        add("ALTER INDEX " + schema + '.' + name + " ALTER COLUMN 2 SET STATISTICS 66");
+    }
     if (one_in(6))
         add("ALTER PUBLICATION keys ADD TABLE " + key.table + " (" + key.column + ") WHERE (" +
             key.column + " > 2)");
