@@ -36,6 +36,20 @@ INSERT INTO parts DEFAULT VALUES;
 SELECT count(DISTINCT id) FROM parts;
 SELECT nextval('"al''one"');
 
+-- Calls with a layout go back as well, and are none of the conversion's business on the way there.
+CREATE SEQUENCE tweet_seq;
+CREATE TABLE tweet (id bigint PRIMARY KEY DEFAULT snowflake.nextval('tweet_seq', 'twitter'),
+                    label text DEFAULT 'T' || snowflake.nextval('tweet_seq', 'twitter'));
+SELECT snowflake.convert_sequence_to_snowflake('tweet_seq');
+INSERT INTO tweet DEFAULT VALUES
+    RETURNING snowflake.get_timestamp(id, 'twitter') > now() - interval '1 minute' AS present;
+SELECT nextval('tweet_seq');
+SELECT snowflake.convert_snowflake_to_sequence('tweet_seq');
+SELECT column_name, column_default FROM information_schema.columns
+    WHERE table_schema = 'back' AND table_name = 'tweet' ORDER BY 1;
+INSERT INTO tweet DEFAULT VALUES;
+SELECT count(*), max(id) = (SELECT last_value - 1 FROM tweet_seq) AS goes_on FROM tweet;
+
 -- Back twice, there again, and back again.
 SELECT snowflake.convert_snowflake_to_sequence('plain_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('plain_id_seq');

@@ -132,7 +132,7 @@ CREATE FUNCTION snowflake.convert_snowflake_to_sequence(seq regclass)
 DECLARE
     guard constant bigint := 9223372036854775807;
     argument constant text := snowflake.conversion_argument(seq);
-    our_call constant text := 'snowflake.nextval(' || argument || ')';
+    our_call constant text := snowflake.conversion_call_pattern(seq);
     o record;
     obstacles text[];
     columns integer := 0;
@@ -159,7 +159,9 @@ BEGIN
             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
               AND d.classid <> 'pg_attrdef'::regclass
               AND e.refclassid = 'pg_proc'::regclass
-              AND e.refobjid = 'snowflake.nextval(regclass)'::regprocedure);
+              AND e.refobjid IN (SELECT oid FROM pg_proc
+                                     WHERE pronamespace = 'snowflake'::regnamespace
+                                       AND proname IN ('nextval', 'nextvals')));
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % back', seq
             USING ERRCODE = 'feature_not_supported',
@@ -169,7 +171,7 @@ BEGIN
     FOR o IN
         SELECT f.adrelid::regclass AS tab, a.attname, t.relkind,
                regexp_replace(pg_get_expr(f.adbin, f.adrelid),
-                              '(?<![[:alnum:]_$."])' || snowflake.conversion_pattern(our_call),
+                              '(?<![[:alnum:]_$."])' || our_call,
                               'nextval(' || replace(argument, '\', '\\') || ')', 'g') AS new_default
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid
@@ -177,7 +179,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
             WHERE d.classid = 'pg_attrdef'::regclass
               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
-              AND strpos(pg_get_expr(f.adbin, f.adrelid), our_call) > 0
+              AND pg_get_expr(f.adbin, f.adrelid) ~ our_call
             ORDER BY f.adrelid, f.adnum
     LOOP
         columns := columns + 1;

@@ -22,6 +22,17 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_pattern(text) IS
     'a regular expression that matches a text and nothing else';
 
+CREATE FUNCTION snowflake.conversion_call_pattern(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT 'snowflake\.nextval\(' || snowflake.conversion_pattern(snowflake.conversion_argument(seq))
+           || '(?:, ''[^'']*''::snowflake\.layout)?\)'
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_call_pattern(regclass) IS
+    'a regular expression that matches calls of snowflake.nextval on a sequence, in any layout';
+
 -- nextval('name'::text) looks for the sequence each time that it runs, in the path of who inserts. It
 -- means the sequence for certain if it names the schema, or if nothing else has that name.
 CREATE FUNCTION snowflake.conversion_names(

@@ -49,10 +49,12 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     UNION ALL
     SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                   attname, relid, old_default)
-        FROM argument, call, col
+        FROM argument, col
+        CROSS JOIN LATERAL (SELECT coalesce(new_default, old_default) AS text) expression
+        CROSS JOIN LATERAL (SELECT regexp_replace(expression.text,
+                                                  snowflake.conversion_call_pattern(seq), '', 'g') AS text) rest
         WHERE old_default IS NOT NULL
-          AND (strpos(coalesce(new_default, old_default), call.text) = 0
-               OR strpos(replace(coalesce(new_default, old_default), call.text, ''), argument.text) > 0)
+          AND (rest.text = expression.text OR strpos(rest.text, argument.text) > 0)
     UNION ALL
     SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
                   f.adrelid::regclass, 'nextval(' || name.argument || ')')
