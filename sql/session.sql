@@ -170,6 +170,21 @@ SET TRANSACTION READ ONLY;
 SELECT snowflake.nextval('s');
 ROLLBACK;
 
+-- In a parallel operation, into which a function gets that claims to be safe.
+CREATE FUNCTION claims_to_be_safe() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE
+    AS $$ BEGIN RETURN snowflake.nextval('s'); END $$;
+CREATE TABLE some_rows AS SELECT FROM generate_series(1, 100);
+ALTER TABLE some_rows SET (parallel_workers = 2);
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT fields(snowflake.nextval('s'));
+SELECT count(claims_to_be_safe()) FROM some_rows;
+ROLLBACK;
+DROP FUNCTION claims_to_be_safe;
+DROP TABLE some_rows;
+
 -- Many sequences by turns.
 DO $$
 DECLARE
