@@ -273,6 +273,9 @@ std::vector<History> histories() {
         {"around checkpoints",
          1,
          {create, set, "BEGIN", one, "CHECKPOINT", one, "CHECKPOINT", one}},
+        {"before a second checkpoint",
+         1,
+         {create, set, "BEGIN", one, "CHECKPOINT", one, "CHECKPOINT"}},
         // The mark is 1000 milliseconds away, and each of these IDs takes one of them.
         {"up to the mark", 4096, {wide, set, "BEGIN", nextval("s", 999)}},
         {"onto the mark", 4096, {wide, set, "BEGIN", nextval("s", 1000)}},
