@@ -159,7 +159,7 @@ BEGIN
         EXCEPTION WHEN raise_exception THEN
             INSERT INTO fast_ids VALUES (SQLERRM::bigint, 'rolled back');
         END;
-        INSERT INTO fast_ids SELECT snowflake.nextval('fast'), 'dropped';
+        INSERT INTO fast_ids SELECT snowflake.nextval('fast'), 'dropped' FROM generate_series(1, 3);
         DROP SEQUENCE fast;
         CREATE SEQUENCE fast;
         INSERT INTO fast_ids SELECT snowflake.nextval('fast'), 'unlogged';
