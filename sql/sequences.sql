@@ -40,6 +40,26 @@ SELECT setval('plain', -10);
 SELECT last_id, last_timestamp, last_node, last_count, ahead, ids_left > 0 AS ids_left
     FROM snowflake.sequences WHERE sequence = 'plain'::regclass AND table_name = 'u'::regclass;
 
+-- None is left where the timestamps have ended.
+CREATE TABLE ended (id bigint DEFAULT snowflake.nextval(
+    'used_by_nobody', 'epoch=2015-01-01 tick=1ms timestamp:30 node:10 counter:12'));
+SELECT layout, ids_left FROM snowflake.sequences WHERE table_name = 'ended'::regclass;
+
+-- What only reads like a layout, or like a call, is none: in a text, as a name, of another type.
+CREATE TYPE layout AS ENUM ('x');
+CREATE FUNCTION "'x'::snowflake.layout)"(bigint, layout) RETURNS bigint LANGUAGE sql RETURN $1;
+CREATE TABLE misleading (
+    a text DEFAULT ' nextval(), it''s ''x''::snowflake.layout)' || snowflake.nextval('plain'),
+    b bigint DEFAULT "'x'::snowflake.layout)"(snowflake.nextval('plain'), 'x'),
+    c bigint DEFAULT "'x'::snowflake.layout)"(snowflake.nextval('plain', 'discord'), 'x')
+);
+SELECT column_name, sequence, layout FROM snowflake.sequences
+    WHERE table_name = 'misleading'::regclass ORDER BY column_name;
+SET search_path = snowflake, public;
+SELECT column_name, sequence, layout FROM sequences
+    WHERE table_name = 'misleading'::regclass ORDER BY column_name;
+RESET search_path;
+
 -- Whoever may not see the sequence does not see it here.
 CREATE ROLE regress_snowflake_looker;
 SET ROLE regress_snowflake_looker;
@@ -48,6 +68,8 @@ SELECT last_id, last_timestamp, ahead FROM snowflake.sequences
 RESET ROLE;
 
 DROP ROLE regress_snowflake_looker;
-DROP TABLE t, u;
+DROP TABLE t, u, ended, misleading;
+DROP FUNCTION "'x'::snowflake.layout)";
+DROP TYPE layout;
 DROP SEQUENCE plain, used_by_nobody, guarded_one;
 DROP SCHEMA "Other ""Schema""" CASCADE;

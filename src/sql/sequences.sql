@@ -14,11 +14,18 @@ CREATE VIEW snowflake.sequences AS
                       AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
     ),
     -- A default depends on the sequence that it names. Without an argument it names none, and the
-    -- layout stands in nothing but its text. The view itself must not depend on a sequence: what
-    -- does is looked at by conversions.
+    -- layout stands in nothing but its text. There, literals and quoted names are read from quote
+    -- to quote: what stands inside them may look like a layout and be none. The view itself must
+    -- not depend on a sequence: what does is looked at by conversions.
     used AS (
         SELECT d.refobjid AS sequence, relation, attribute,
-               coalesce(substring(expression FROM $$'([^']*)'::(?:snowflake\.)?layout\)$$),
+               coalesce((SELECT literal[1]
+                             FROM pg_catalog.regexp_matches(
+                                 expression,
+                                 $$"[^"]*"|'([^']*)'::$$
+                                 || replace('snowflake.layout'::regtype::text, '.', '\.')
+                                 || $$\)|'[^']*'$$, 'g') AS literal
+                             WHERE literal[1] IS NOT NULL LIMIT 1),
                         'default')::snowflake.layout AS layout
             FROM calling
             JOIN pg_catalog.pg_depend d
@@ -26,7 +33,9 @@ CREATE VIEW snowflake.sequences AS
                 AND d.refclassid = 'pg_catalog.pg_class'::regclass
         UNION ALL
         SELECT pg_catalog.to_regclass('snowflake.id_seq'), relation, attribute, 'default'
-            FROM calling WHERE expression ~ '(?<![[:alnum:]_$."])(snowflake\.)?nextval\(\)'
+            FROM calling
+            WHERE pg_catalog.regexp_replace(expression, $$"[^"]*"|'[^']*'$$, '', 'g')
+                  ~ '(?<![[:alnum:]_$.])(snowflake\.)?nextval\(\)'
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
@@ -49,8 +58,10 @@ CREATE VIEW snowflake.sequences AS
                 THEN greatest(decoded.last_timestamp - pg_catalog.clock_timestamp(), '0')
            END AS ahead,
            pg_catalog.trunc(
-               extract(epoch FROM room.last_timestamp
-                                  - greatest(decoded.last_timestamp, pg_catalog.clock_timestamp()))
+               extract(epoch FROM greatest(
+                           room.last_timestamp
+                           - greatest(decoded.last_timestamp, pg_catalog.clock_timestamp()),
+                           '0'))
                / extract(epoch FROM room.tick)) * room.ids_per_tick AS ids_left,
            found.guarded
         FROM found
