@@ -66,11 +66,33 @@ SELECT snowflake.nextval('strided', 'sonyflake');
 -- The layout must begin before the present and end after it.
 SELECT snowflake.nextval('slow', 'epoch=2015-01-01 tick=1ms timestamp:30 node:10 counter:12') IS NULL;
 
+-- Where the epoch is yet to come it is the layout that can be mended, not the clock.
+CREATE FUNCTION state_and_hint(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN SQLSTATE || ': ' || hint;
+END $$;
+SELECT state_and_hint($$SELECT snowflake.nextval('slow', 'epoch=2109-01-01 tick=1ms timestamp:41 node:10 counter:12')$$);
+
+-- A MAXVALUE that ends within the present tick leaves no room to close that tick.
+CREATE SEQUENCE bounded;
+\set layout '''epoch=2024-01-01 tick=1s timestamp:33 counter:20 node:10'''
+SELECT snowflake.make_id(clock_timestamp(), 1000, 3, :layout) AS max_value \gset
+ALTER SEQUENCE bounded MAXVALUE :max_value;
+\set VERBOSITY sqlstate
+SELECT snowflake.nextval('bounded', :layout);
+SELECT last_value, log_cnt, is_called FROM bounded;
+
 -- NULL gives NULL.
 SELECT snowflake.nextval('slow', NULL) AS nextval, snowflake.nextval(NULL, 'twitter') AS no_sequence,
        count(*) FROM snowflake.nextvals('slow', 3, NULL);
 
 DROP TABLE tweets;
-DROP SEQUENCE slow, fast, mixed, strided;
+DROP SEQUENCE slow, fast, mixed, strided, bounded;
 DROP PROCEDURE in_every_preset;
-DROP FUNCTION made;
+DROP FUNCTION made, state_and_hint;

@@ -77,7 +77,9 @@ const char *as_text(std::int64_t unix_us) {
                 errmsg("the system clock is before the epoch of the snowflake layout"),
                 errdetail("The clock reads %s; the epoch is %s.", pstrdup(as_text(now_us)),
                           pstrdup(as_text(layout.epoch_us()))),
-                errhint("Set the system clock of the server."));
+                now_us >= default_layout.epoch_us()
+                    ? errhint("Choose a layout from: SELECT name, epoch FROM snowflake.layouts;")
+                    : errhint("Set the system clock of the server."));
         break;
     case Refusal::exhausted:
         ereport(ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
@@ -214,16 +216,19 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
                                                               .wanted = wanted.count,
                                                               .batch = wanted.batch},
                                                              definition.max_value);
-        if (reserved.refusal != Refusal::none || reserved.last > definition.max_value) {
+        if (reserved.refusal != Refusal::none) {
             unlock(page);
-            if (reserved.refusal == Refusal::none)
-                raise_above_max_value(sequence, wanted.batch ? wanted.count : 1);
             raise(reserved.refusal, sequence, layout, node, now_us);
         }
 
         const bool closed = !reset && is_closed(layout, last, tick);
         const bool wait = closed || (reset && (last < 0 || layout.tick_of(last) <= tick));
         const Id new_last = wait ? closing_id(layout, tick) : reserved.last;
+        // No later tick has an ID below one that closes this tick.
+        if (std::max(reserved.last, new_last) > definition.max_value) {
+            unlock(page);
+            raise_above_max_value(sequence, wanted.batch ? wanted.count : 1);
+        }
         if (!closed) {
             advance(page, definition.storage, new_last,
                     {.mark = std::min(high_water_mark(layout, new_last), definition.max_value),
