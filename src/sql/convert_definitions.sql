@@ -104,7 +104,7 @@ CREATE FUNCTION snowflake.conversion_rights(relation regclass)
     ),
     given AS (
         SELECT d.defaclacl FROM class, pg_default_acl d
-            WHERE d.defaclrole IN (class.relowner, current_user::regrole)
+            WHERE d.defaclrole IN (class.relowner, quote_ident(current_user)::regrole)
               AND d.defaclobjtype = class.given_type
               AND d.defaclnamespace IN (0, class.relnamespace)
     ),
@@ -304,7 +304,7 @@ BEGIN
             'pg_rewrite'::regclass, objid, format('RULE "_RETURN" ON %s', o.name));
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_type'::regclass, o.reltype, format('TYPE %s', o.name));
-        IF o.relowner <> current_user::regrole THEN
+        IF o.relowner <> quote_ident(current_user)::regrole THEN
             RETURN NEXT format('ALTER %s %s OWNER TO %I', o.type, o.name,
                                pg_get_userbyid(o.relowner));
         END IF;
@@ -363,7 +363,7 @@ BEGIN
             RETURN NEXT format('ALTER STATISTICS %s SET STATISTICS %s', o.name, o.stxstattarget);
         END IF;
         -- Minor versions differ in whether the server keeps the owner.
-        IF o.stxowner <> current_user::regrole THEN
+        IF o.stxowner <> quote_ident(current_user)::regrole THEN
             RETURN NEXT format('ALTER STATISTICS %s OWNER TO %I', o.name, pg_get_userbyid(o.stxowner));
         END IF;
 
@@ -377,7 +377,7 @@ BEGIN
         END IF;
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_statistic_ext'::regclass, objid, format('STATISTICS %s', o.name));
-        IF o.stxowner <> current_user::regrole THEN
+        IF o.stxowner <> quote_ident(current_user)::regrole THEN
             RETURN NEXT format('ALTER STATISTICS %s OWNER TO %I', o.name, pg_get_userbyid(o.stxowner));
         END IF;
 

@@ -133,7 +133,7 @@ CREATE FUNCTION snowflake.conversion_dependents(
                                  OR NOT EXISTS (SELECT FROM snowflake.conversion_constraint_triggers(k.oid)))
                         OR i.indexrelid IS NOT NULL AND NOT (i.only OR i.forgetful)
                         OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0
-                           AND s.stxowner = current_user::regrole))
+                           AND s.stxowner = quote_ident(current_user)::regrole))
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
     'objects that depend on columns which the conversion of a sequence widens';

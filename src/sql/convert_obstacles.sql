@@ -195,8 +195,8 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                   WHERE d.kind IN ('statistics', 'rebuilt statistics')
              ) made(classid, objid, namespace, owner, by_caller)
         JOIN pg_namespace n ON n.oid = made.namespace
-        CROSS JOIN LATERAL unnest(ARRAY[CASE WHEN made.by_caller THEN current_user::regrole END,
-                                        nullif(made.owner, current_user::regrole)]::oid[]) r(role)
+        CROSS JOIN LATERAL unnest(ARRAY[CASE WHEN made.by_caller THEN quote_ident(current_user)::regrole END,
+                                        nullif(made.owner, quote_ident(current_user)::regrole)]::oid[]) r(role)
         WHERE NOT has_schema_privilege(r.role, n.oid, 'CREATE')
           AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
     UNION ALL

@@ -134,7 +134,7 @@ BEGIN
         command := format('ALTER SEQUENCE %I.%I RENAME TO %I', identity.nspname, 'snowflake_' || s.oid, s.relname);
         effect := NULL;
         RETURN NEXT;
-        IF s.relowner <> current_user::regrole THEN
+        IF s.relowner <> quote_ident(current_user)::regrole THEN
             step := step + 1;
             command := format('ALTER SEQUENCE %s OWNER TO %I', seq, pg_get_userbyid(s.relowner));
             RETURN NEXT;

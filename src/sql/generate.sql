@@ -8,6 +8,13 @@ GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS
     'default sequence of snowflake.nextval()';
+-- Whoever installs the extension, superuser or not, can restore the state of the sequence.
+DO $install$
+BEGIN
+    EXECUTE format('ALTER SEQUENCE snowflake.id_seq OWNER TO %I',
+                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
+END
+$install$;
 
 CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint

@@ -1,4 +1,50 @@
+-- The schema, which must hold nothing but this extension: whoever can put an overload of one of its
+-- functions here has code of his run by all who call it, superusers among them.
+
 \echo Use "CREATE EXTENSION snowflake" to load this file. \quit
+
+-- The script runs as a superuser also where the owner of a database installs it, and the schema may
+-- be one that he made and filled: nothing is to be looked up there.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+DO $install$
+DECLARE
+    s record;
+BEGIN
+    SELECT n.nspowner, r.rolname, r.rolsuper, n.nspowner = x.extowner AS is_installers,
+           EXISTS (SELECT FROM pg_depend d
+                       WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid
+                         AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid))
+               AS is_used,
+           EXISTS (SELECT FROM aclexplode(n.nspacl) a
+                       WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner) AS is_shared
+        INTO s
+        FROM pg_extension x
+        JOIN pg_namespace n ON n.oid = x.extnamespace
+        JOIN pg_roles r ON r.oid = n.nspowner
+        WHERE x.extname = 'snowflake';
+    IF NOT (s.rolsuper OR s.is_installers) THEN
+        RAISE EXCEPTION 'schema "snowflake" is owned by "%"', s.rolname
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'The owner of the schema could run code as whoever uses the extension.',
+                  HINT = 'Take it over: ALTER SCHEMA snowflake OWNER TO CURRENT_USER;';
+    ELSIF s.is_shared THEN
+        RAISE EXCEPTION 'others than its owner may create objects in schema "snowflake"'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'They could run code as whoever uses the extension.',
+                  HINT = 'Take that right from the roles that \dn+ snowflake shows: '
+                         'REVOKE CREATE ON SCHEMA snowflake FROM role;';
+    ELSIF s.is_used THEN
+        RAISE EXCEPTION 'schema "snowflake" is not empty'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'What is in it could be taken for a part of the extension.',
+                  HINT = 'Move what you need elsewhere, and DROP SCHEMA snowflake CASCADE;';
+    END IF;
+    IF NOT s.rolsuper THEN
+        ALTER SCHEMA snowflake OWNER TO CURRENT_USER;
+    END IF;
+END
+$install$;
 
 GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
 

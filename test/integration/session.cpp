@@ -19,6 +19,11 @@ pqxx::connection &stay_broken(pqxx::connection &connection) {
 
 } // namespace
 
+std::string sqlstate_of(const pqxx::sql_error &error) {
+    const bool no_right = dynamic_cast<const pqxx::insufficient_privilege *>(&error) != nullptr;
+    return no_right ? "42501" : error.sqlstate();
+}
+
 Session::Session(const Server &server, const std::string &database)
     : connection_(server.conninfo(database)), statements_(stay_broken(connection_)) {}
 
@@ -50,7 +55,7 @@ std::string Session::sqlstate(const std::string &sql) {
         run(sql);
         return "00000";
     } catch (const pqxx::sql_error &error) {
-        return error.sqlstate();
+        return sqlstate_of(error);
     }
 }
 

@@ -12,6 +12,9 @@ using Id = std::int64_t;
 
 class Server;
 
+// The SQLSTATE of an error, also of those that libpqxx keeps without it.
+std::string sqlstate_of(const pqxx::sql_error &error);
+
 // A connection that stays broken once it is broken. Statements run as they are given: each a
 // transaction of its own, unless BEGIN was one of them.
 class Session {
