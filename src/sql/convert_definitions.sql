@@ -268,7 +268,28 @@ CREATE FUNCTION snowflake.conversion_definition(kind text, objid oid)
     AS $function$
 DECLARE
     o record;
+    is_there boolean;
 BEGIN
+    is_there := CASE kind
+        WHEN 'view' THEN EXISTS (SELECT FROM pg_rewrite WHERE oid = objid AND rulename = '_RETURN')
+        WHEN 'rule' THEN EXISTS (SELECT FROM pg_rewrite WHERE oid = objid AND rulename <> '_RETURN')
+        WHEN 'generated' THEN EXISTS (SELECT FROM pg_attrdef WHERE oid = objid)
+        WHEN 'index' THEN EXISTS (SELECT FROM pg_index WHERE indexrelid = objid)
+        WHEN 'rebuilt index' THEN EXISTS (SELECT FROM pg_index WHERE indexrelid = objid)
+        WHEN 'constraint' THEN EXISTS (SELECT FROM pg_constraint WHERE oid = objid)
+        WHEN 'statistics' THEN EXISTS (SELECT FROM pg_statistic_ext WHERE oid = objid)
+        WHEN 'rebuilt statistics' THEN EXISTS (SELECT FROM pg_statistic_ext WHERE oid = objid)
+        WHEN 'trigger' THEN EXISTS (SELECT FROM pg_trigger WHERE oid = objid)
+        WHEN 'policy' THEN EXISTS (SELECT FROM pg_policy WHERE oid = objid)
+        WHEN 'publication' THEN EXISTS (SELECT FROM pg_publication_rel WHERE oid = objid)
+    END;
+    IF is_there IS NULL THEN
+        RAISE EXCEPTION 'unrecognized kind of object: "%"', kind
+            USING ERRCODE = 'invalid_parameter_value';
+    ELSIF NOT is_there THEN
+        RETURN;
+    END IF;
+
     CASE kind
     WHEN 'view' THEN
         SELECT c.oid, c.oid::regclass AS name, c.reltype, c.relowner, c.relkind = 'm' AS materialized,
