@@ -155,7 +155,7 @@ class Caller {
             {"text",
              {"''", "'view'", "'index'", "'trigger'", "'rule'", "'policy'", "'generated'",
               "'constraint'", "'statistics'", "'publication'", "'rebuilt index'",
-              "'rebuilt statistics'", "'%s %I %L %n'", "'pg_catalog, \"'", "E'\\n\\t\\\\'",
+              "'rebuilt statistics'", "'%s %I %L %n'", "'pg_catalog, \"'", R"(E'\n\t\\')",
               "repeat('x', 100000)", "'public'", "'TABLE parent'"}},
             {"boolean", {"true", "false"}},
             {"numeric", {"'NaN'", "1e100", "-0.5", "'Infinity'", "0", "9223372036854775808"}},
@@ -321,7 +321,7 @@ class Caller {
         static const Texts types = {"regclass", "text",    "boolean", "numeric",     "jsonb",
                                     "bigint",   "integer", "oid",     "timestamptz", "bytea"};
         const std::string &other = one_of(types);
-        const std::string expression = value(other) + "::" + other;
+        std::string expression = value(other) + "::" + other;
         switch (random_.between(0, 2)) {
         case 0:
             return expression;

@@ -5,7 +5,8 @@
 #include "session.hpp"
 
 #include <gtest/gtest.h>
-#include <utility>
+#include <string>
+#include <vector>
 
 namespace integration {
 namespace {
@@ -92,15 +93,22 @@ TEST_F(Install, ASchemaOfSomebodyElseIsRefused) {
 TEST_F(Install, WhatIsInTheSchemaAlreadyIsRefused) {
     RoleSession mallory(server_, "mallory");
     mallory.run("CREATE SCHEMA snowflake");
-    const std::vector<std::pair<std::string, std::string>> objects = {
-        {"FUNCTION snowflake.nextval(text)", " RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'"},
-        {"OPERATOR snowflake.=", " (FUNCTION = oideq, LEFTARG = oid, RIGHTARG = oid)"},
-        {"TABLE snowflake.pg_class", " (oid oid)"},
-        {"TYPE snowflake.pg_class", " AS (oid oid)"}};
-    for (const auto &[object, definition] : objects) {
-        mallory.run("CREATE " + object + definition);
-        EXPECT_EQ(mallory.sqlstate(create), not_installable) << object;
-        mallory.run("DROP " + object + (object.ends_with("=") ? "(oid, oid)" : ""));
+    struct Object {
+        std::string create;
+        std::string drop;
+    };
+    const std::vector<Object> objects = {
+        {"CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT "
+         "1::bigint'",
+         "DROP FUNCTION snowflake.nextval(text)"},
+        {"CREATE OPERATOR snowflake.= (FUNCTION = oideq, LEFTARG = oid, RIGHTARG = oid)",
+         "DROP OPERATOR snowflake.= (oid, oid)"},
+        {"CREATE TABLE snowflake.pg_class (oid oid)", "DROP TABLE snowflake.pg_class"},
+        {"CREATE TYPE snowflake.pg_class AS (oid oid)", "DROP TYPE snowflake.pg_class"}};
+    for (const Object &object : objects) {
+        mallory.run(object.create);
+        EXPECT_EQ(mallory.sqlstate(create), not_installable) << object.create;
+        mallory.run(object.drop);
     }
     // Nor is anybody else left a way in.
     mallory.run("GRANT CREATE ON SCHEMA snowflake TO PUBLIC");
