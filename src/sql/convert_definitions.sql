@@ -277,6 +277,7 @@ BEGIN
         WHEN 'index' THEN EXISTS (SELECT FROM pg_index WHERE indexrelid = objid)
         WHEN 'rebuilt index' THEN EXISTS (SELECT FROM pg_index WHERE indexrelid = objid)
         WHEN 'constraint' THEN EXISTS (SELECT FROM pg_constraint WHERE oid = objid)
+        WHEN 'rebuilt constraint' THEN EXISTS (SELECT FROM pg_constraint WHERE oid = objid)
         WHEN 'statistics' THEN EXISTS (SELECT FROM pg_statistic_ext WHERE oid = objid)
         WHEN 'rebuilt statistics' THEN EXISTS (SELECT FROM pg_statistic_ext WHERE oid = objid)
         WHEN 'trigger' THEN EXISTS (SELECT FROM pg_trigger WHERE oid = objid)
