@@ -88,6 +88,12 @@ ALTER SEQUENCE bounded MAXVALUE :max_value;
 SELECT snowflake.nextval('bounded', :layout);
 SELECT last_value, log_cnt, is_called FROM bounded;
 
+-- The sequence of the whole database stays in one layout.
+\set VERBOSITY default
+SELECT snowflake.nextval('snowflake.id_seq', 'twitter');
+SELECT snowflake.nextvals('snowflake.id_seq', 10, 'epoch=1970-01-01 tick=1us timestamp:51 node:2 counter:10');
+SELECT snowflake.nextval('snowflake.id_seq', 'default') > 0 AS in_the_default_layout;
+
 -- NULL gives NULL.
 SELECT snowflake.nextval('slow', NULL) AS nextval, snowflake.nextval(NULL, 'twitter') AS no_sequence,
        count(*) FROM snowflake.nextvals('slow', 3, NULL);

@@ -147,6 +147,21 @@ GRANT UPDATE ON s TO regress_snowflake_maker;
 SET ROLE regress_snowflake_maker;
 SELECT * FROM states('s');
 RESET ROLE;
+
+-- Far ahead of the clock only by who may set the sequence: a batch of eight minutes, and another.
+CREATE SEQUENCE shared;
+GRANT USAGE ON SEQUENCE shared TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT snowflake.nextvals('shared', 2000000000) > 0 AS made LIMIT 1;
+SELECT snowflake.nextvals('shared', 2000000000) > 0 AS made LIMIT 1;
+SELECT count(snowflake.nextval('shared')) AS one_by_one FROM generate_series(1, 10);
+RESET ROLE;
+GRANT UPDATE ON SEQUENCE shared TO regress_snowflake_maker;
+SET ROLE regress_snowflake_maker;
+SELECT snowflake.nextvals('shared', 2000000000) > 0 AS made LIMIT 1;
+RESET ROLE;
+DROP SEQUENCE shared;
+
 BEGIN READ ONLY;
 SELECT * FROM states('s') UNION ALL SELECT * FROM states('t');
 ROLLBACK;

@@ -21,10 +21,14 @@ std::int64_t stride_of(const Sequence &sequence) {
     return increment == guard_increment ? 1 : increment;
 }
 
-// The sequence as an argument that can be pasted into a statement: 'public.orders_id_seq'.
+// The sequence as it can be pasted into a statement: public.orders_id_seq, or in quotes as an
+// argument.
+const char *as_name(Oid relid) {
+    return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+                                      get_rel_name(relid));
+}
 const char *as_literal(Oid relid) {
-    return quote_literal_cstr(quote_qualified_identifier(
-        get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)));
+    return quote_literal_cstr(as_name(relid));
 }
 
 const char *as_text(std::int64_t unix_us) {
@@ -62,9 +66,28 @@ const char *as_text(std::int64_t unix_us) {
         errmsg("sequence \"%s\" has an increment of %lld, which cannot be used for snowflake IDs",
                get_rel_name(sequence.relid), static_cast<long long>(sequence.definition.increment)),
         errdetail_internal("%s", detail),
-        errhint("ALTER SEQUENCE %s INCREMENT BY 1;",
-                quote_qualified_identifier(get_namespace_name(get_rel_namespace(sequence.relid)),
-                                           get_rel_name(sequence.relid))));
+        errhint("ALTER SEQUENCE %s INCREMENT BY 1;", as_name(sequence.relid)));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_too_far_ahead(const Sequence &sequence) {
+    ereport(
+        ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+        errmsg("permission denied to put sequence \"%s\" more than 10 minutes ahead of the clock",
+               get_rel_name(sequence.relid)),
+        errhint("Ask for fewer IDs at once, or as the owner of the sequence: "
+                "GRANT UPDATE ON SEQUENCE %s TO %s;",
+                as_name(sequence.relid), quote_identifier(GetUserNameFromId(GetUserId(), false))));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_foreign_layout(const Sequence &sequence) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("sequence \"%s\" makes IDs in the default layout only",
+                   get_rel_name(sequence.relid)),
+            errdetail("It is shared by the whole database, and another layout could put it years "
+                      "ahead of the clock."),
+            errhint("Use a sequence of your own: CREATE SEQUENCE name;"));
     pg_unreachable();
 }
 
@@ -190,7 +213,17 @@ struct Granted {
 struct Wanted {
     std::int64_t count;
     bool batch;
+    bool far_ahead; // whether a batch may put the sequence farther than furthest_ahead_us
 };
+
+// How far ahead of the clock a batch can put the sequence if the caller may not set it: so far that
+// in the default layout any batch that begins with the clock is possible.
+constexpr std::int64_t furthest_ahead_us = 600 * USECS_PER_SEC;
+
+bool is_too_far_ahead(Layout layout, Id last, std::int64_t now_us, Wanted wanted) {
+    return wanted.batch && !wanted.far_ahead &&
+           layout.unix_us(layout.tick_of(last)) - now_us > furthest_ahead_us;
+}
 
 // Reserves IDs on the page of the sequence.
 //
@@ -219,6 +252,10 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
         if (reserved.refusal != Refusal::none) {
             unlock(page);
             raise(reserved.refusal, sequence, layout, node, now_us);
+        }
+        if (is_too_far_ahead(layout, reserved.last, now_us, wanted)) {
+            unlock(page);
+            raise_too_far_ahead(sequence);
         }
 
         const bool closed = !reset && is_closed(layout, last, tick);
@@ -261,6 +298,8 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
 // Reserves IDs and sees to it that they can be handed out.
 Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
                         Wanted wanted) {
+    if (unlikely(sequence.definition.database_wide && layout != default_layout))
+        raise_foreign_layout(sequence);
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
 
     // An ID must not leave before its record is on disk, whoever wrote that: a transaction that
@@ -277,8 +316,8 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
     sequence.lease.left = 0;
     // Without WAL a page does not show that setval moved the sequence, so nothing is leased.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const auto [reserved, lsn] =
-        reserve_durably(sequence, layout, node, now_us, {.count = wanted, .batch = false});
+    const auto [reserved, lsn] = reserve_durably(
+        sequence, layout, node, now_us, {.count = wanted, .batch = false, .far_ahead = true});
     const std::int64_t tick = layout.tick_of(reserved.first);
     sequence.lease = {.left = reserved.count,
                       .next = reserved.first,
@@ -320,8 +359,10 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
 
     // What is left of a lease is below the batch, and must not come after it.
     sequence.lease.left = 0;
+    const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
     const Reservation reserved =
-        reserve_durably(sequence, layout, node, clock_us(), {.count = count, .batch = true})
+        reserve_durably(sequence, layout, node, clock_us(),
+                        {.count = count, .batch = true, .far_ahead = may_set})
             .reserved;
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
     return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};

@@ -7,6 +7,7 @@
 // Standard headers that rooms above want come first: the server's macros would change them.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #pragma GCC diagnostic push
@@ -22,6 +23,7 @@ extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"

@@ -222,6 +222,11 @@ Relation open_sequence(Oid relid) {
     return relation;
 }
 
+bool is_id_seq(Relation relation) {
+    return std::strcmp(RelationGetRelationName(relation), "id_seq") == 0 &&
+           RelationGetNamespace(relation) == get_namespace_oid("snowflake", true);
+}
+
 void read_definition(Sequence &sequence) {
     const std::uint64_t before = invalidations;
     Relation relation = open_sequence(sequence.relid);
@@ -237,6 +242,7 @@ void read_definition(Sequence &sequence) {
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
+        .database_wide = is_id_seq(relation),
         .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
         .rewritten_here = rewritten_here};
     ReleaseSysCache(tuple);

@@ -30,6 +30,7 @@ struct Definition {
     std::int64_t cache;     // IDs to reserve at once, at least 1
     std::int64_t max_value; // no ID may be greater
     bool local_temporary;   // a temporary sequence of this session
+    bool database_wide;     // snowflake.id_seq
     Storage storage;
     bool rewritten_here; // by a transaction that may still be rolled back, and is the current one
 };
