@@ -302,10 +302,14 @@ Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_
         raise_foreign_layout(sequence);
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
 
-    // An ID must not leave before its record is on disk, whoever wrote that: a transaction that
-    // changes nothing else is not flushed when it commits. Almost always this is one comparison.
-    if (sequence.definition.storage.logged && granted.lsn != sequence.lease.lsn)
+    // An ID must not leave before its record is on disk, here and on synchronous standbys, whoever
+    // wrote that: a transaction that changes nothing else waits for neither when it commits. Almost
+    // always this is one comparison.
+    if (sequence.definition.storage.logged && granted.lsn != sequence.lease.lsn) {
         XLogFlush(granted.lsn);
+        server::wait_for_standbys(granted.lsn);
+        sequence.lease.lsn = granted.lsn;
+    }
     if (unlikely(sequence.definition.rewritten_here))
         keep_to_the_clock(layout, granted.reserved);
     return granted;

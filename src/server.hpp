@@ -35,6 +35,7 @@ extern "C" {
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
+#include "replication/syncrep.h"
 #if PG_VERSION_NUM < 170000
 #include "storage/buf_internals.h"
 #endif
@@ -71,6 +72,15 @@ inline void start_critical_section() {
 inline void end_critical_section() {
     Assert(CritSectionCount > 0);
     CritSectionCount = CritSectionCount - 1;
+}
+
+// Waits for synchronous standbys, if there are any and synchronous_commit asks for it, to have the
+// WAL up to lsn on disk. Cancellation ends that with a warning, as it does at a commit.
+inline void wait_for_standbys(XLogRecPtr lsn) {
+    // The server wants interrupts held meanwhile, and looks for these itself.
+    InterruptHoldoffCount = InterruptHoldoffCount + 1;
+    SyncRepWaitForLSN(lsn, false);
+    InterruptHoldoffCount = InterruptHoldoffCount - 1;
 }
 
 // What identifies a relation's files: their names changed in PostgreSQL 16.

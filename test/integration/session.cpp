@@ -1,7 +1,11 @@
 // A thin layer over libpqxx.
 #include "session.hpp"
 
+#include "process.hpp"
 #include "server.hpp"
+
+#include <chrono>
+#include <stdexcept>
 
 namespace integration {
 
@@ -25,7 +29,10 @@ std::string sqlstate_of(const pqxx::sql_error &error) {
 }
 
 Session::Session(const Server &server, const std::string &database)
-    : connection_(server.conninfo(database)), statements_(stay_broken(connection_)) {}
+    : Session(server.conninfo(database)) {}
+
+Session::Session(const std::string &conninfo)
+    : connection_(conninfo), statements_(stay_broken(connection_)) {}
 
 void Session::run(const std::string &sql) {
     statements_.exec(sql);
@@ -54,8 +61,19 @@ std::string Session::sqlstate(const std::string &sql) {
     try {
         run(sql);
         return "00000";
+    } catch (const pqxx::insufficient_privilege &) {
+        return "42501"; // version 6 does not keep it
     } catch (const pqxx::sql_error &error) {
         return sqlstate_of(error);
+    }
+}
+
+void wait_for(Session &session, const std::string &condition) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (session.text("SELECT " + condition) != "t") {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("waited in vain for " + condition);
+        pause_between_looks();
     }
 }
 

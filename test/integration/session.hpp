@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <pqxx/pqxx>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace integration {
@@ -21,6 +22,9 @@ class Session {
   public:
     explicit Session(const Server &server, const std::string &database = "postgres");
 
+    // A connection to anything that speaks the server's protocol.
+    explicit Session(const std::string &conninfo);
+
     void run(const std::string &sql);
 
     // The first column of all rows; nothing for a statement without rows.
@@ -30,6 +34,9 @@ class Session {
     Id number(const std::string &sql);
     std::string text(const std::string &sql);
 
+    // The number of the server process.
+    pid_t backend() { return static_cast<pid_t>(number("SELECT pg_backend_pid()")); }
+
     // The SQLSTATE with which a statement fails; 00000 if it does not.
     std::string sqlstate(const std::string &sql);
 
@@ -38,5 +45,8 @@ class Session {
     pqxx::quiet_errorhandler no_notices_{connection_};
     pqxx::nontransaction statements_;
 };
+
+// Waits until SELECT condition is true.
+void wait_for(Session &session, const std::string &condition);
 
 } // namespace integration

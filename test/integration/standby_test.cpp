@@ -17,15 +17,6 @@ namespace {
 const std::vector<std::string> lazy_wal_writer = {"wal_writer_delay = 10s", "autovacuum = off",
                                                   "fsync = off"};
 
-void wait_for(Session &session, const std::string &condition) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (session.text("SELECT " + condition) != "t") {
-        if (std::chrono::steady_clock::now() > deadline)
-            throw std::runtime_error("waited in vain for " + condition);
-        pause_between_looks();
-    }
-}
-
 // Waits until the standby has replayed all that is on the primary's disk.
 void wait_for_replay(Session &primary, Session &standby) {
     const std::string written = primary.text("SELECT pg_current_wal_flush_lsn()");
@@ -134,6 +125,18 @@ TEST(Standby, GoesOnAboveAfterACheckpoint) {
     expect_to_go_on_above("CHECKPOINT");
 }
 
+// Whether the server process comes to wait for the standby before it has an answer for its client.
+bool waits_for_the_standby(Session &observer, const std::string &pid, std::future<Id> &answer) {
+    const std::string waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
+                              " AND wait_event = 'SyncRep')";
+    bool waited = false;
+    while (!waited && answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+        waited = observer.text(waits) == "t";
+        pause_between_looks();
+    }
+    return waited;
+}
+
 // The ID of a committed transaction must not be lost with the primary: the commit waits for a
 // synchronous standby, also where making the ID was all that the transaction did.
 void expect_to_wait_for_the_standby(const std::string &nextval_call) {
@@ -154,20 +157,59 @@ void expect_to_wait_for_the_standby(const std::string &nextval_call) {
 
     std::future<Id> id =
         std::async(std::launch::async, [&] { return client.number("SELECT " + nextval_call); });
-    const std::string waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
-                              " AND wait_event = 'SyncRep')";
-    bool waited = false;
-    while (!waited && id.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-        waited = session.text(waits) == "t";
-        pause_between_looks();
-    }
-    EXPECT_TRUE(waited) << nextval_call << " did not wait for the standby";
+    EXPECT_TRUE(waits_for_the_standby(session, pid, id))
+        << nextval_call << " did not wait for the standby";
 
     copy.start();
     const Id received = id.get();
     primary.kill_all();
     copy.promote();
     EXPECT_GT(Session(copy).number("SELECT " + nextval_call), received);
+}
+
+// Makes an ID in a transaction that is then rolled back, or committed.
+Id make_id(Session &session, const char *end) {
+    session.run("BEGIN");
+    const Id id = session.number(nextval("s"));
+    session.run(end);
+    return id;
+}
+
+// One session writes the record, and waits for the standby to have it. Another goes on by the same
+// record: it must not be given an ID that would be lost with the primary. How their transactions
+// end makes no difference, since a client has its ID before.
+TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
+    Server primary(1, lazy_wal_writer);
+    Session observer(primary);
+    observer.run("CREATE EXTENSION snowflake");
+    observer.run("CREATE SEQUENCE s");
+    observer.run(setval("s", hour_ahead()));
+    Server copy = Server::standby_of(primary);
+    Session writer(primary);
+    Session reader(primary);
+    writer.run(nextval("s"));
+    reader.run(nextval("s"));
+    const std::string writer_pid = std::to_string(writer.backend());
+    const std::string reader_pid = std::to_string(reader.backend());
+
+    copy.stop();
+    observer.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    observer.run("SELECT pg_reload_conf()");
+    for (Session *session : {&writer, &reader})
+        wait_for(*session, "current_setting('synchronous_standby_names') = '*'");
+    observer.run("CHECKPOINT"); // the next ID needs a record
+    std::future<Id> first =
+        std::async(std::launch::async, [&writer] { return make_id(writer, "ROLLBACK"); });
+    EXPECT_TRUE(waits_for_the_standby(observer, writer_pid, first)) << "who wrote the record";
+    std::future<Id> second =
+        std::async(std::launch::async, [&reader] { return make_id(reader, "COMMIT"); });
+    EXPECT_TRUE(waits_for_the_standby(observer, reader_pid, second)) << "who did not";
+
+    copy.start();
+    const Id greatest = std::max(first.get(), second.get());
+    primary.kill_all();
+    copy.promote();
+    EXPECT_GT(Session(copy).number(nextval("s")), greatest);
 }
 
 TEST(SynchronousStandby, IsWaitedForByTheServersNextval) {
