@@ -1,17 +1,15 @@
 // No ID that a client ever received is made again after the server was killed with SIGKILL, and
-// IDs go on above all of them.
+// IDs go on above all of them, whatever one session did before.
 #include "ids.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <exception>
+#include <chrono>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <tuple>
+#include <string>
+#include <vector>
 
 namespace integration {
 namespace {
@@ -19,204 +17,6 @@ namespace {
 // The WAL writer all but sleeps: what nobody waits for to reach the disk is lost in the crash.
 const std::vector<std::string> lazy_wal_writer = {
     "wal_writer_delay = 10s", "wal_writer_flush_after = 1GB", "autovacuum = off"};
-
-// The sequences under load. A stride of 4096 takes a whole millisecond, so that the sequence runs
-// ahead of the clock by itself and passes its high-water mark every 1000 IDs.
-struct Sequence {
-    const char *name;
-    const char *definition;
-    Id stride;
-};
-constexpr std::array<Sequence, 4> sequences{{
-    {"plain", "CREATE SEQUENCE plain", 1},
-    {"cached", "CREATE SEQUENCE cached CACHE 50", 1},
-    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096},
-    {"wide_cached", "CREATE SEQUENCE wide_cached INCREMENT 1000 CACHE 50", 1000},
-}};
-
-// How a client takes its IDs. Only the first kind waits for the disk at the end of a statement.
-constexpr std::array<const char *, 3> ways{
-    "SET synchronous_commit = on", "SET synchronous_commit = off",
-    "BEGIN", // and never COMMIT
-};
-
-// A client that makes IDs until its server is killed, and keeps every ID it was given.
-class Client {
-  public:
-    Client(const Server &server, const Sequence &sequence, const char *way, Random random)
-        : sequence_(&sequence), session_(server), random_(random) {
-        session_.run(way);
-        thread_ = std::thread([this] { work(); });
-    }
-    Client(const Client &) = delete;
-    Client &operator=(const Client &) = delete;
-    Client(Client &&) = delete;
-    Client &operator=(Client &&) = delete;
-    ~Client() {
-        stop_ = true;
-        thread_.join();
-    }
-
-    [[nodiscard]] int received() const { return received_; }
-    [[nodiscard]] bool ended() const { return ended_; }
-
-    // Waits for the end that the killed server is to it.
-    std::vector<Id> ids_received() {
-        while (!ended_)
-            pause_between_looks();
-        return ids_;
-    }
-
-    // Why it ended; of use where it should not have.
-    std::string error() {
-        ids_received();
-        return error_;
-    }
-
-    [[nodiscard]] const Sequence &sequence() const { return *sequence_; }
-
-  private:
-    void work() {
-        constexpr int most_rows = 50;
-        try {
-            while (!stop_) {
-                const int rows = between(random_, 1, most_rows);
-                const bool batch = between(random_, 0, 1) == 1;
-                const auto some = session_.numbers(batch ? nextvals(sequence_->name, rows)
-                                                         : nextval(sequence_->name, rows));
-                ids_.insert(ids_.end(), some.begin(), some.end());
-                received_ += rows;
-            }
-        } catch (const std::exception &error) {
-            error_ = error.what();
-        }
-        ended_ = true;
-    }
-
-    const Sequence *sequence_;
-    Session session_;
-    Random random_;
-    std::vector<Id> ids_;
-    std::string error_;
-    std::atomic<int> received_{0};
-    std::atomic<bool> stop_{false};
-    std::atomic<bool> ended_{false};
-    std::thread thread_;
-};
-
-// Calls CHECKPOINT over and over until its server is killed.
-class Checkpointer {
-  public:
-    explicit Checkpointer(const Server &server)
-        : session_(server), thread_([this] {
-              try {
-                  while (!stop_)
-                      session_.run("CHECKPOINT");
-              } catch (const std::exception &) {
-                  stop_ = true;
-              }
-          }) {}
-    Checkpointer(const Checkpointer &) = delete;
-    Checkpointer &operator=(const Checkpointer &) = delete;
-    Checkpointer(Checkpointer &&) = delete;
-    Checkpointer &operator=(Checkpointer &&) = delete;
-    ~Checkpointer() {
-        stop_ = true;
-        thread_.join();
-    }
-
-  private:
-    Session session_;
-    std::atomic<bool> stop_{false};
-    std::thread thread_;
-};
-
-using Clients = std::vector<std::unique_ptr<Client>>;
-
-// One client for every sequence and way.
-Clients start_clients(const Server &server, Random &random) {
-    Clients clients;
-    for (const Sequence &sequence : sequences)
-        for (const char *way : ways)
-            clients.push_back(std::make_unique<Client>(server, sequence, way, Random(random())));
-    return clients;
-}
-
-// Returns once each client has got this many IDs; false if one ended before.
-bool wait_for_ids(const Clients &clients, int wanted) {
-    const auto pending = [wanted](const auto &client) { return client->received() < wanted; };
-    while (std::any_of(clients.begin(), clients.end(), pending)) {
-        if (std::any_of(clients.begin(), clients.end(),
-                        [](const auto &client) { return client->ended(); }))
-            return false;
-        pause_between_looks();
-    }
-    return true;
-}
-
-// All IDs that the clients were given of one sequence.
-std::vector<Id> ids_received(const Clients &clients, const Sequence &sequence) {
-    std::vector<Id> all;
-    for (const auto &client : clients) {
-        if (&client->sequence() != &sequence)
-            continue;
-        const std::vector<Id> own = client->ids_received();
-        EXPECT_TRUE(increasing(own, sequence.stride)) << "in one session, of " << sequence.name;
-        all.insert(all.end(), own.begin(), own.end());
-    }
-    return all;
-}
-
-class CrashUnderLoad : public testing::TestWithParam<bool> {};
-
-TEST_P(CrashUnderLoad, LosesNoId) {
-    constexpr int rounds = 10;
-    const bool ahead = GetParam();
-    Random random = make_random();
-
-    Server server(1, lazy_wal_writer);
-    {
-        Session session(server);
-        session.run("CREATE EXTENSION snowflake");
-        for (const Sequence &sequence : sequences) {
-            session.run(sequence.definition);
-            if (ahead)
-                session.run(setval(sequence.name, hour_ahead()));
-        }
-    }
-
-    std::array<Id, sequences.size()> above{};
-    for (int round = 0; round < rounds; ++round) {
-        SCOPED_TRACE("round " + std::to_string(round));
-        Clients clients = start_clients(server, random);
-        std::unique_ptr<Checkpointer> checkpointer;
-        if (round % 2 == 1)
-            checkpointer = std::make_unique<Checkpointer>(server);
-
-        const bool all_worked = wait_for_ids(clients, between(random, 1, 1500));
-        server.kill_all();
-        if (!all_worked)
-            for (const auto &client : clients)
-                ADD_FAILURE() << client->sequence().name << ": " << client->error();
-
-        for (std::size_t i = 0; i < sequences.size(); ++i) {
-            const Sequence &sequence = sequences.at(i);
-            const std::vector<Id> ids = ids_received(clients, sequence);
-            EXPECT_TRUE(disjoint(ids, sequence.stride)) << "of " << sequence.name;
-            ASSERT_FALSE(ids.empty());
-            const auto [least, greatest] = std::minmax_element(ids.begin(), ids.end());
-            EXPECT_GE(*least, above.at(i)) << "of " << sequence.name;
-            above.at(i) = *greatest + sequence.stride;
-        }
-        if (HasFailure())
-            return;
-        server.start();
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Clock, CrashUnderLoad, testing::Bool(), [](const auto &instance) {
-    return std::string(instance.param ? "SequencesAhead" : "SequencesInTime");
-});
 
 // What one session does with a sequence s before the crash, and the stride of that sequence.
 struct History {

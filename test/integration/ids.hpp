@@ -44,4 +44,8 @@ Random make_random(unsigned stream = 0);
 
 int between(Random &random, int least, int greatest);
 
+// How often to repeat a test of random faults: so many times, or as the variable SNOWFLAKE_ROUNDS
+// says.
+int rounds(int usually);
+
 } // namespace integration

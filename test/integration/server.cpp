@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace integration {
 
@@ -93,7 +94,9 @@ TemporaryDirectory::~TemporaryDirectory() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-Server::Server(int node, const std::vector<std::string> &settings) {
+Server::Server(int node, const std::vector<std::string> &settings,
+               std::vector<std::string> launcher)
+    : launcher_(std::move(launcher)) {
     if (geteuid() == 0)
         throw std::runtime_error("PostgreSQL does not run as root: start this program as an "
                                  "ordinary user (runuser -u postgres -- ...)");
@@ -102,7 +105,9 @@ Server::Server(int node, const std::vector<std::string> &settings) {
     // What is not synchronized here would be lost with the machine, not with the server's
     // processes.
     run_successfully("initdb", {"--no-sync", "-D", data(), "-U", "postgres", "-A", "trust", "-E",
-                                "UTF8", "--no-locale", "--no-instructions"});
+                                "UTF8", "--no-locale", "--no-instructions",
+                                // Small segments, so that a test can fill them.
+                                "--wal-segsize=1"});
     configure({"snowflake.node = " + std::to_string(node),
                // Shared memory in the data directory, so that nothing is left after a kill.
                "dynamic_shared_memory_type = mmap", "unix_socket_permissions = 0700",
@@ -114,14 +119,35 @@ Server::Server(int node, const std::vector<std::string> &settings) {
 }
 
 Server Server::standby_of(const Server &primary, const std::vector<std::string> &settings) {
-    return {Copy{primary}, settings};
+    return {Copy{.original = primary, .standby = true}, settings};
+}
+
+Server Server::copy_of(const Server &original, const std::vector<std::string> &settings) {
+    return {Copy{.original = original, .standby = false}, settings};
 }
 
 Server::Server(Copy copy, const std::vector<std::string> &settings)
-    : programs_(copy.primary.programs_) {
-    run_successfully("pg_basebackup", {"-d", copy.primary.conninfo(), "-D", data(),
-                                       "--checkpoint=fast", "--no-sync", "--write-recovery-conf"});
+    : programs_(copy.original.programs_) {
+    std::vector<std::string> arguments{"-d",   copy.original.conninfo(), "-D",
+                                       data(), "--checkpoint=fast",      "--no-sync"};
+    if (copy.standby)
+        arguments.emplace_back("--write-recovery-conf");
+    run_successfully("pg_basebackup", arguments);
     configure(settings);
+    start();
+}
+
+Server Server::restored_from(const std::filesystem::path &backup, const Server &original,
+                             const std::vector<std::string> &settings) {
+    return {Restore{.backup = backup, .original = original}, settings};
+}
+
+Server::Server(Restore restore, const std::vector<std::string> &settings)
+    : programs_(restore.original.programs_) {
+    std::filesystem::copy(restore.backup, data(), std::filesystem::copy_options::recursive);
+    std::filesystem::permissions(data(), std::filesystem::perms::owner_all);
+    configure(settings);
+    const std::ofstream recover(data() / "recovery.signal");
     start();
 }
 
@@ -160,9 +186,10 @@ void Server::start() {
 // Starts the postmaster and waits for it; false if the memory of a killed one is still in use.
 bool Server::launch() {
     const std::size_t old_log = read_file(file("log")).size();
-    postmaster_ = Process({programs_ + "/postgres", "-D", data(), "-k", directory_.path(), "-p",
-                           "5432", "-c", "listen_addresses="},
-                          {.out = file("log"), .err = file("log")}, SIGQUIT);
+    std::vector<std::string> command = launcher_;
+    command.insert(command.end(), {programs_ + "/postgres", "-D", data(), "-k", directory_.path(),
+                                   "-p", "5432", "-c", "listen_addresses="});
+    postmaster_ = Process(command, {.out = file("log"), .err = file("log")}, SIGQUIT);
 
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (!answers()) {
@@ -214,11 +241,35 @@ void Server::kill_all() {
     }
 }
 
+void Server::kill_postmaster() {
+    postmaster_.signal(SIGKILL);
+    postmaster_.wait(patience);
+}
+
+void Server::wait_until_it_answers() {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!answers()) {
+        if (postmaster_.wait(std::chrono::milliseconds(0)))
+            throw std::runtime_error("the server has ended");
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("the server does not answer");
+        pause_between_looks();
+    }
+}
+
 void Server::promote() const {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
     Session session(*this);
     if (session.text("SELECT pg_promote(true, " + std::to_string(seconds) + ")") != "t")
         throw std::runtime_error("the standby was not promoted");
+}
+
+void Server::rewind_to_follow(const Server &successor) {
+    // Before this checkpoint pg_rewind does not see that the successor was promoted.
+    Session(successor).run("CHECKPOINT");
+    run_successfully("pg_rewind", {"-D", data(), "--source-server=" + successor.conninfo(),
+                                   "--write-recovery-conf", "--no-sync"});
+    start();
 }
 
 // A killed server leaves a small block of System V shared memory behind, and its number on the
@@ -253,7 +304,8 @@ void Server::run_successfully(const std::string &program,
     const Output output = run(program, arguments);
     if (output.exit_code != 0) {
         std::ostringstream message;
-        message << program << " failed with exit code " << output.exit_code << ":\n" << output.err;
+        message << program << " failed with exit code " << output.exit_code << ":\n"
+                << output.err << output.out;
         throw std::runtime_error(message.str());
     }
 }

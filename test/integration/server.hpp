@@ -36,10 +36,20 @@ class TemporaryDirectory {
 class Server {
   public:
     // Makes and starts a server with this snowflake.node; settings are lines of postgresql.conf.
-    explicit Server(int node, const std::vector<std::string> &settings = {});
+    // The words of launcher, if any, come before the command that starts the server.
+    explicit Server(int node, const std::vector<std::string> &settings = {},
+                    std::vector<std::string> launcher = {});
 
     // Copies a running server and starts the copy as its streaming standby.
     static Server standby_of(const Server &primary, const std::vector<std::string> &settings = {});
+
+    // Copies a running server and starts the copy as a server of its own.
+    static Server copy_of(const Server &original, const std::vector<std::string> &settings = {});
+
+    // Starts a server in a copy of this directory, which pg_basebackup has made of an original, and
+    // recovers it from archived WAL as the settings say.
+    static Server restored_from(const std::filesystem::path &backup, const Server &original,
+                                const std::vector<std::string> &settings);
 
     Server(const Server &) = delete;
     Server &operator=(const Server &) = delete;
@@ -58,13 +68,29 @@ class Server {
     // A crash: every process of the server is killed, none of them learns of it before.
     void kill_all();
 
+    // Kills the postmaster alone: its children end when they find out. start() waits for them.
+    void kill_postmaster();
+
+    // Waits until it answers again after a crash of one of its processes.
+    void wait_until_it_answers();
+
+    // Adds lines to postgresql.conf, where later ones win, for the next start.
+    void configure(const std::vector<std::string> &settings) const;
+
     // Makes a standby a primary.
     void promote() const;
 
+    // Makes a server that is down, and was the primary before, the standby of its successor.
+    void rewind_to_follow(const Server &successor);
+
     [[nodiscard]] std::string conninfo(const std::string &database = "postgres") const;
 
-    // A file in the server's directory.
+    // A file in the server's directory, and its data directory.
     [[nodiscard]] std::filesystem::path file(const std::string &name) const;
+    [[nodiscard]] std::filesystem::path data() const { return file("data"); }
+
+    // The directory of the server's programs.
+    [[nodiscard]] const std::string &programs() const { return programs_; }
 
     // Runs a client program of the server's version to its end.
     [[nodiscard]] Output run(const std::string &program,
@@ -76,12 +102,16 @@ class Server {
 
   private:
     struct Copy {
-        const Server &primary;
+        const Server &original;
+        bool standby;
     };
     Server(Copy copy, const std::vector<std::string> &settings);
+    struct Restore {
+        const std::filesystem::path &backup;
+        const Server &original;
+    };
+    Server(Restore restore, const std::vector<std::string> &settings);
 
-    [[nodiscard]] std::filesystem::path data() const { return file("data"); }
-    void configure(const std::vector<std::string> &settings) const;
     [[nodiscard]] bool answers() const;
     bool launch();
     void remove_shared_memory() const;
@@ -89,6 +119,7 @@ class Server {
     // In this order: the directory goes after the process that works in it.
     TemporaryDirectory directory_;
     std::string programs_;
+    std::vector<std::string> launcher_;
     Process postmaster_;
 };
 

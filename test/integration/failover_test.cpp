@@ -1,0 +1,125 @@
+// Two servers that take turns: the standby is promoted while clients are at work on the primary,
+// which is killed; pg_rewind makes it the standby of the new one, to be promoted in the next round.
+#include "load.hpp"
+#include "server.hpp"
+
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace integration {
+namespace {
+
+// What the primary handed out may be lost to an asynchronous standby. The clock then keeps IDs
+// above, unless a sequence was ahead of it. To a synchronous one nothing is lost that was
+// committed, so that sequences may be ahead.
+struct Kind {
+    std::string name;
+    bool synchronous;
+    std::vector<Task> tasks;
+
+    friend std::ostream &operator<<(std::ostream &out, const Kind &kind) {
+        return out << kind.name;
+    }
+};
+
+Task committing(const std::string &sequence, Id stride = 1) {
+    return {.sequence = sequence, .stride = stride};
+}
+Task never_committing(const std::string &sequence) {
+    return {.sequence = sequence, .preparation = {"BEGIN"}};
+}
+
+std::vector<Kind> kinds() {
+    return {
+        {"Asynchronous",
+         false,
+         {committing("in_time"), never_committing("in_time"), committing("cached"),
+          never_committing("cached"), committing("snowflake.id_seq")}},
+        {"Synchronous",
+         true,
+         {committing("in_time"), never_committing("in_time"), committing("ahead"),
+          committing("ahead"), committing("wide", 4096), committing("wide", 4096),
+          committing("cached_ahead"), committing("cached_ahead")}},
+    };
+}
+
+// The names by which sequences begin decide how they are made.
+void create(Session &session, const std::string &sequence) {
+    if (sequence == "snowflake.id_seq")
+        return;
+    const bool cached = sequence.starts_with("cached");
+    session.run("CREATE SEQUENCE IF NOT EXISTS " + sequence + (cached ? " CACHE 50" : "") +
+                (sequence == "wide" ? " INCREMENT 4096" : ""));
+    if (sequence.ends_with("ahead"))
+        session.run(setval(sequence, hour_ahead()));
+}
+
+// Lets commits on the primary wait for the standby, or not, from the next statement on.
+void wait_for_standby(const Server &primary, bool synchronous) {
+    Session session(primary);
+    wait_for(session, "EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')");
+    session.run(std::string("ALTER SYSTEM SET synchronous_standby_names = '") +
+                (synchronous ? "*" : "") + "'");
+    session.run("SELECT pg_reload_conf()");
+    wait_for(session, std::string("EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = '") +
+                          (synchronous ? "sync" : "async") + "')");
+}
+
+// The promotion before has put the sequences ahead by up to a second.
+void wait_for_the_clock(const Book &book, const std::vector<Task> &tasks) {
+    for (const Task &task : tasks)
+        while (unix_ms_now() <= unix_ms_of(book.above(task.sequence)))
+            pause_between_looks();
+}
+
+class Failover : public testing::TestWithParam<Kind> {};
+
+TEST_P(Failover, LosesNoId) {
+    const Kind &kind = GetParam();
+    Random random = make_random();
+    Server first(1, {"autovacuum = off", "fsync = off", "wal_log_hints = on",
+                     "wal_keep_size = 100MB", "wal_receiver_status_interval = 1s"});
+    {
+        Session session(first);
+        session.run("CREATE EXTENSION snowflake");
+        for (const Task &task : kind.tasks)
+            create(session, task.sequence);
+    }
+    Server second = Server::standby_of(first);
+
+    Book book;
+    Server *primary = &first;
+    Server *standby = &second;
+    for (int round = 0; round < 5; ++round) {
+        SCOPED_TRACE("round " + std::to_string(round));
+        wait_for_standby(*primary, kind.synchronous);
+        if (!kind.synchronous)
+            wait_for_the_clock(book, kind.tasks);
+        const Load load(*primary, kind.tasks, random);
+        load.wait_for_ids(between(random, 1, 1000));
+        if (HasFailure())
+            return;
+        primary->kill_all();
+        standby->promote();
+
+        load.enter_in(book);
+        Session session(*standby);
+        // Nobody is there yet to wait for.
+        session.run("SET synchronous_commit = local");
+        for (const Task &task : kind.tasks)
+            book.enter(task.sequence, {session.number(nextval(task.sequence))}, task.stride);
+        if (HasFailure())
+            return;
+
+        primary->rewind_to_follow(*standby);
+        std::swap(primary, standby);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Failover, testing::ValuesIn(kinds()),
+                         [](const auto &instance) { return instance.param.name; });
+
+} // namespace
+} // namespace integration

@@ -1,0 +1,190 @@
+// SIGKILL under load, at random moments, of every kind of process and under every kind of setting
+// that decides what survives. Clients make IDs of all kinds of sequences in all ways; after each
+// crash every ID they were given is distinct, above all of the rounds before, and below the next.
+#include "load.hpp"
+#include "server.hpp"
+
+#include <array>
+#include <csignal>
+#include <memory>
+
+namespace integration {
+namespace {
+
+enum class Victim {
+    everything,
+    a_backend,
+    the_checkpointer,
+    the_postmaster
+};
+
+struct Sequence {
+    std::string name;
+    std::string definition;
+    Id stride;
+    // Set an hour ahead, so that the durable state alone keeps it from repeating itself.
+    bool ahead;
+};
+
+// A stride of 4096 takes a whole millisecond, so that the sequence runs ahead of the clock by
+// itself and passes its high-water mark every 1000 IDs. An unlogged sequence starts anew after a
+// crash: the clock keeps its IDs above.
+const std::array<Sequence, 7> sequences{{
+    {"in_time", "CREATE SEQUENCE in_time", 1, false},
+    {"plain", "CREATE SEQUENCE plain", 1, true},
+    {"cached", "CREATE SEQUENCE cached CACHE 50", 1, true},
+    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096, false},
+    {"wide_cached", "CREATE SEQUENCE wide_cached INCREMENT 1000 CACHE 50", 1000, false},
+    {"unlogged", "CREATE UNLOGGED SEQUENCE unlogged", 1, false},
+    {"snowflake.id_seq",
+     "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval(),"
+     " item text)",
+     1, false},
+}};
+
+void create_sequences(const Server &server) {
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    for (const Sequence &sequence : sequences) {
+        session.run(sequence.definition);
+        if (sequence.ahead)
+            session.run(setval(sequence.name, hour_ahead()));
+    }
+}
+
+// How a client takes its IDs. Only the first kind waits for the disk at the end of a statement; the
+// last never commits.
+std::vector<std::string> any_way(Random &random) {
+    switch (between(random, 0, 2)) {
+    case 0:
+        return {"SET synchronous_commit = on"};
+    case 1:
+        return {"SET synchronous_commit = off"};
+    default:
+        return {"BEGIN"};
+    }
+}
+
+std::string insert(int rows) {
+    return "INSERT INTO orders (item) SELECT repeat('x', 500) FROM generate_series(1, " +
+           std::to_string(rows) + ") RETURNING id";
+}
+
+// For every sequence a client that makes one ID after the other and one that reserves many at once;
+// for the table two that insert; and one client with a sequence that only it can see.
+std::vector<Task> tasks(Random &random) {
+    std::vector<Task> all;
+    for (const Sequence &sequence : sequences) {
+        Task task{.sequence = sequence.name, .stride = sequence.stride};
+        const bool inserts = sequence.name == "snowflake.id_seq";
+        if (inserts)
+            task.query = insert;
+        task.preparation = any_way(random);
+        all.push_back(task);
+        if (!inserts)
+            task.query = [name = sequence.name](int rows) { return nextvals(name, rows); };
+        task.preparation = any_way(random);
+        all.push_back(task);
+    }
+    all.push_back({.sequence = "pg_temp.own", .preparation = {"CREATE TEMPORARY SEQUENCE own"}});
+    return all;
+}
+
+// One of all combinations of the settings that matter to recovery.
+std::vector<std::string> settings(int combination, Random &random) {
+    const bool minimal = (combination & 2) != 0;
+    return {
+        std::string("full_page_writes = ") + ((combination & 1) != 0 ? "off" : "on"),
+        std::string("wal_level = ") + (minimal ? "minimal" : "replica"),
+        std::string("max_wal_senders = ") + (minimal ? "0" : "10"),
+        // Two segments are filled within a round, and start a checkpoint.
+        std::string("max_wal_size = ") + (between(random, 0, 1) == 0 ? "2MB" : "1GB"),
+        // The WAL writer works as usual, or all but sleeps: what nobody waits for is lost then.
+        "wal_writer_flush_after = 1GB",
+        std::string("wal_writer_delay = ") + (between(random, 0, 1) == 0 ? "200ms" : "10s"),
+    };
+}
+
+void kill_one(pid_t process) {
+    ASSERT_EQ(kill(process, SIGKILL), 0) << "of process " << process;
+}
+
+// Kills, and waits until all clients have noticed and the server is there again.
+void crash(Server &server, Victim victim, const Load &load, Random &random) {
+    const auto &clients = load.clients();
+    const pid_t checkpointer = static_cast<pid_t>(Session(server).number(
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"));
+    switch (victim) {
+    case Victim::everything:
+        server.kill_all();
+        break;
+    case Victim::the_postmaster:
+        server.kill_postmaster();
+        break;
+    case Victim::the_checkpointer:
+        kill_one(checkpointer);
+        break;
+    case Victim::a_backend:
+        kill_one(clients
+                     .at(static_cast<std::size_t>(
+                         between(random, 0, static_cast<int>(clients.size()) - 1)))
+                     ->backend());
+        break;
+    }
+    for (const auto &client : clients)
+        EXPECT_NE(client->error(), "") << "the client outlived its server";
+    if (victim == Victim::everything || victim == Victim::the_postmaster)
+        server.start();
+    else
+        server.wait_until_it_answers();
+}
+
+// The next ID is above all, and the tuple shows it as any other would.
+void expect_to_go_on(const Server &server, Book &book) {
+    Session session(server);
+    for (const Sequence &sequence : sequences) {
+        const Id next = session.number(nextval(sequence.name));
+        book.enter(sequence.name, {next}, sequence.stride);
+        EXPECT_EQ(session.text("SELECT is_called AND last_value >= " + std::to_string(next) +
+                               " AND log_cnt >= " + (sequence.name == "unlogged" ? "-1" : "0") +
+                               " FROM " + sequence.name),
+                  "t")
+            << "of " << sequence.name;
+    }
+}
+
+TEST(Kill, LosesNoId) {
+    constexpr int victims = 4;
+    constexpr int combinations = 4;
+    Random random = make_random();
+    // Killing processes loses nothing that they have written, synchronized or not.
+    Server server(1, {"autovacuum = off", "fsync = off"});
+    create_sequences(server);
+
+    Book book;
+    for (int round = 0; round < rounds(victims * combinations); ++round) {
+        const auto victim = static_cast<Victim>(round % victims);
+        const std::vector<std::string> lines = settings(round / victims, random);
+        std::string trace = "round " + std::to_string(round);
+        for (const std::string &line : lines)
+            trace += ", " + line;
+        SCOPED_TRACE(trace);
+
+        server.configure(lines);
+        server.stop();
+        server.start();
+        std::unique_ptr<Repeater> checkpoints;
+        const Load load(server, tasks(random), random);
+        if (between(random, 0, 1) == 0)
+            checkpoints = std::make_unique<Repeater>(server, "CHECKPOINT");
+        load.wait_for_ids(between(random, 1, 1000));
+        crash(server, victim, load, random);
+        load.enter_in(book);
+        expect_to_go_on(server, book);
+        if (HasFailure())
+            return;
+    }
+}
+
+} // namespace
+} // namespace integration

@@ -1,0 +1,182 @@
+// What else a server is made of: a base backup with archived WAL, in full or up to a point in time;
+// a copy that lives beside the original; and what pg_upgrade carries over.
+#include "load.hpp"
+#include "server.hpp"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+
+namespace integration {
+namespace {
+
+struct Sequence {
+    std::string name;
+    std::string definition;
+    Id stride;
+    bool ahead;
+};
+const std::array<Sequence, 5> sequences{{
+    {"in_time", "CREATE SEQUENCE in_time", 1, false},
+    {"cached", "CREATE SEQUENCE cached CACHE 50", 1, false},
+    {"ahead", "CREATE SEQUENCE ahead", 1, true},
+    {"cached_ahead", "CREATE SEQUENCE cached_ahead CACHE 50", 1, true},
+    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096, true},
+}};
+
+void create_sequences(const Server &server) {
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    for (const Sequence &sequence : sequences) {
+        session.run(sequence.definition);
+        if (sequence.ahead)
+            session.run(setval(sequence.name, hour_ahead()));
+    }
+}
+
+// Some IDs of each sequence.
+void make_ids(Session &session, Book &book) {
+    constexpr int some = 1500;
+    for (const Sequence &sequence : sequences)
+        book.enter(sequence.name, session.numbers(nextval(sequence.name, some)), sequence.stride);
+}
+
+// The next ID of each sequence, all of them or those that the clock keeps, is above all in the
+// book.
+void expect_to_go_on(const Server &server, Book &book, bool ahead_too) {
+    Session session(server);
+    for (const Sequence &sequence : sequences) {
+        const Id next = session.number(nextval(sequence.name));
+        if (ahead_too || !sequence.ahead)
+            book.enter(sequence.name, {next}, sequence.stride);
+    }
+}
+
+// A server that archives its WAL, and a base backup of it; IDs were made before and after.
+class Restore : public testing::Test {
+  protected:
+    void SetUp() override {
+        const std::string archive = directory_.path() / "archive";
+        std::filesystem::create_directory(archive);
+        original_.emplace(
+            1, std::vector<std::string>{"autovacuum = off", "fsync = off", "archive_mode = on",
+                                        "archive_command = 'cp %p " + archive + "/%f'"});
+        restore_command_ = "restore_command = 'cp " + archive + "/%f %p'";
+        create_sequences(*original_);
+        Session session(*original_);
+        make_ids(session, book_);
+        original_->run_successfully("pg_basebackup", {"-d", original_->conninfo(), "-D", backup(),
+                                                      "--checkpoint=fast", "--no-sync"});
+        make_ids(session, book_);
+    }
+
+    // All WAL so far goes to the archive, and the server is gone.
+    void lose_the_original() {
+        Session session(*original_);
+        const std::string last = session.text("SELECT pg_walfile_name(pg_current_wal_lsn())");
+        session.run("SELECT pg_create_restore_point('end')");
+        session.run("SELECT pg_switch_wal()");
+        wait_for(session,
+                 "coalesce(last_archived_wal >= '" + last + "', false) FROM pg_stat_archiver");
+        original_->kill_all();
+    }
+
+    Server &original() { return *original_; }
+    Book &book() { return book_; }
+    [[nodiscard]] std::filesystem::path backup() const { return directory_.path() / "backup"; }
+    [[nodiscard]] const std::string &restore_command() const { return restore_command_; }
+
+  private:
+    TemporaryDirectory directory_;
+    std::optional<Server> original_;
+    std::string restore_command_;
+    Book book_;
+};
+
+TEST_F(Restore, GoesOnAboveAllThatIsInTheArchive) {
+    Session session(original());
+    make_ids(session, book());
+    lose_the_original();
+    const Server restored = Server::restored_from(backup(), original(), {restore_command()});
+    Session waiting(restored);
+    wait_for(waiting, "NOT pg_is_in_recovery()");
+    expect_to_go_on(restored, book(), true);
+}
+
+// What came after the point is gone from the sequences; the clock keeps their IDs above all the
+// same, unless they were ahead of it. Those go on above what came before the point.
+TEST_F(Restore, GoesOnAboveAPointInTime) {
+    Session session(original());
+    session.run("SELECT pg_create_restore_point('before_the_mistake')");
+    Book before = book();
+    make_ids(session, book());
+    lose_the_original();
+
+    const Server restored =
+        Server::restored_from(backup(), original(),
+                              {restore_command(), "recovery_target_name = 'before_the_mistake'",
+                               "recovery_target_action = 'promote'"});
+    Session waiting(restored);
+    wait_for(waiting, "NOT pg_is_in_recovery()");
+    Book after = book();
+    expect_to_go_on(restored, before, true);
+    expect_to_go_on(restored, after, false);
+}
+
+// To the same version, since no other need be at hand: the way is the same.
+TEST(Upgrade, GoesOnAbove) {
+    Server before(1, {"autovacuum = off", "fsync = off"});
+    create_sequences(before);
+    Book book;
+    {
+        Session session(before);
+        make_ids(session, book);
+    }
+    before.stop();
+    Server after(1, {"autovacuum = off", "fsync = off"});
+    after.stop();
+    // It writes into the current directory.
+    std::filesystem::current_path(after.file(""));
+    after.run_successfully("pg_upgrade", {"-b", before.programs(), "-B", after.programs(), "-d",
+                                          before.data(), "-D", after.data(), "-U", "postgres", "-s",
+                                          after.file(""), "--no-sync"});
+    std::filesystem::current_path("/");
+    after.start();
+    expect_to_go_on(after, book, true);
+}
+
+TEST(Copy, LivesBesideTheOriginalUnderItsOwnNode) {
+    const Server original(1, {"autovacuum = off", "fsync = off"});
+    create_sequences(original);
+    Session first(original);
+    Book book;
+    make_ids(first, book);
+
+    const Server copy = Server::copy_of(original, {"snowflake.node = 2"});
+    Random random = make_random();
+    std::vector<Task> tasks;
+    tasks.reserve(sequences.size());
+    for (const Sequence &sequence : sequences)
+        tasks.push_back({.sequence = sequence.name, .stride = sequence.stride});
+    constexpr int some = 500;
+    const Load here(original, tasks, random);
+    const Load there(copy, tasks, random);
+    here.wait_for_ids(some);
+    there.wait_for_ids(some);
+    here.stop();
+    there.stop();
+
+    // Each goes on above what was made before the copy, and they have no ID in common.
+    Book of_the_copy = book;
+    here.enter_in(book);
+    there.enter_in(of_the_copy);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        std::vector<Id> all = here.clients().at(i)->ids();
+        const std::vector<Id> &others = there.clients().at(i)->ids();
+        all.insert(all.end(), others.begin(), others.end());
+        EXPECT_TRUE(disjoint(all, sequences.at(i).stride)) << "of " << sequences.at(i).name;
+    }
+}
+
+} // namespace
+} // namespace integration
