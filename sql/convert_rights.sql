@@ -10,25 +10,31 @@ GRANT ALL ON SCHEMA rights TO regress_snowflake_owner;
 GRANT USAGE ON SCHEMA rights TO PUBLIC;
 SET search_path = rights;
 -- Rights that went through several hands, against the order of the roles; on the view and on a column
--- of it, where the right on the view counts as well; on an identity's sequence, on a generated column.
+-- of it, where the right on the view counts as well; on an identity's sequence, on a generated column, on a
+-- function that returns rows of the view.
 SET ROLE regress_snowflake_owner;
 CREATE TABLE made (id serial PRIMARY KEY, item text, code text GENERATED ALWAYS AS ('M' || id) STORED);
 CREATE TABLE counted (id integer GENERATED ALWAYS AS IDENTITY);
 CREATE VIEW seen AS SELECT id, item FROM made;
+CREATE FUNCTION see() RETURNS SETOF seen LANGUAGE sql AS 'SELECT * FROM seen';
 GRANT SELECT ON seen TO regress_snowflake_first WITH GRANT OPTION;
 GRANT INSERT ON seen TO regress_snowflake_second WITH GRANT OPTION;
 GRANT USAGE ON SEQUENCE counted_id_seq TO regress_snowflake_first WITH GRANT OPTION;
 GRANT SELECT (code) ON made TO regress_snowflake_first WITH GRANT OPTION;
+REVOKE ALL ON FUNCTION see FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION see TO regress_snowflake_first WITH GRANT OPTION;
 SET ROLE regress_snowflake_first;
 GRANT SELECT ON seen TO regress_snowflake_second WITH GRANT OPTION;
 GRANT SELECT (item) ON seen TO regress_snowflake_second WITH GRANT OPTION;
 GRANT USAGE ON SEQUENCE counted_id_seq TO regress_snowflake_second WITH GRANT OPTION;
 GRANT SELECT (code) ON made TO regress_snowflake_second WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION see TO regress_snowflake_second WITH GRANT OPTION;
 SET ROLE regress_snowflake_second;
 GRANT SELECT, INSERT ON seen TO regress_snowflake_third WITH GRANT OPTION;
 GRANT SELECT (item) ON seen TO regress_snowflake_third WITH GRANT OPTION;
 GRANT USAGE ON SEQUENCE counted_id_seq TO regress_snowflake_third;
 GRANT SELECT (code) ON made TO regress_snowflake_third;
+GRANT EXECUTE ON FUNCTION see TO regress_snowflake_third;
 SET ROLE regress_snowflake_third;
 GRANT SELECT ON seen TO PUBLIC;
 GRANT SELECT (item), INSERT (id) ON seen TO PUBLIC;
@@ -38,6 +44,8 @@ CREATE FUNCTION acl(OUT name name, OUT acl text) RETURNS SETOF record LANGUAGE s
     SELECT held.name, string_agg(x::text, ',' ORDER BY x::text COLLATE "C")
         FROM (SELECT relname, relacl FROM pg_class
                   WHERE relnamespace = 'rights'::regnamespace AND relkind IN ('r', 'v', 'S')
+              UNION ALL
+              SELECT proname, proacl FROM pg_proc WHERE oid = 'rights.see'::regproc
               UNION ALL
               SELECT attname, attacl FROM pg_attribute
                   WHERE attrelid IN ('rights.seen'::regclass, 'rights.made'::regclass) AND NOT attisdropped) held(name, acl)

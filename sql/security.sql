@@ -85,7 +85,8 @@ SELECT pg_catalog.count(*) AS obstacles FROM snowflake.conversion_obstacles('vic
 SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x IS NOT NULL) AS defined
     FROM snowflake.conversion_dependents('victim.parent_id_seq') d,
          snowflake.conversion_definition(d.kind, d.objid) x;
-SELECT pg_catalog.count(*) AS rights FROM snowflake.conversion_rights('victim.parent');
+SELECT pg_catalog.count(*) AS rights
+    FROM snowflake.conversion_rights('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass);
 SELECT pg_catalog.count(*) AS annotations
     FROM snowflake.conversion_annotations('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass, 'TABLE x');
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 5) AS plan FROM snowflake.conversion_plan('victim.parent_id_seq');

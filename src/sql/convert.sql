@@ -6,6 +6,7 @@ CREATE FUNCTION snowflake.conversion_run(seq regclass, caller_search_path text)
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
+    SET check_function_bodies = off -- they may count on the caller's search_path
     AS $function$
 DECLARE
     epoch_ms constant bigint := 1672531200000;

@@ -2,6 +2,7 @@
 --
 --   convert_access.sql        what the caller must own, locks and can be
 --   convert_columns.sql       the columns that change, and how
+--   convert_rights.sql        the rights on an object, and the commands that give them again
 --   convert_definitions.sql   the commands that make an object again, just as it is
 --   convert_dependents.sql    what the server does not alter a column under
 --   convert_trials.sql        whether expressions bear IDs

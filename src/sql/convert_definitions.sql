@@ -23,119 +23,6 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_annotations(oid, oid, text) IS
     'commands that give an object the comment, security labels and extension dependencies it has';
 
--- The rights on a relation (part 0) or on a column of it, each given by who gave it. Who passed a
--- right on had it from somebody else before: the owner's grants come first, then those of whom he
--- gave the right to pass them on, and so forth.
-CREATE FUNCTION snowflake.conversion_grants(relation regclass, only_part smallint)
-    RETURNS SETOF text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    WITH RECURSIVE class AS (
-        SELECT c.relowner,
-               coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END,
-                                             c.relowner)) AS acl,
-               CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS type
-            FROM pg_class c WHERE c.oid = relation
-    ),
-    given AS (
-        SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
-            FROM class, aclexplode(class.acl) WITH ORDINALITY
-                     x(grantor, grantee, privilege, is_grantable, n)
-        UNION ALL
-        SELECT a.attnum, a.attname, x.*
-            FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
-            WHERE a.attrelid = relation AND NOT a.attisdropped
-    ),
-    -- All ways that a right went from the owner to those who may pass it on. A right on the table is
-    -- one on each column.
-    way(attnum, privilege, hands) AS (
-        SELECT 0::smallint, NULL, ARRAY[class.relowner] FROM class
-        UNION ALL
-        SELECT g.attnum, g.privilege, way.hands || g.grantee
-            FROM way
-            JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
-                        AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
-            WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
-    ),
-    right_given AS (
-        SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
-               string_agg(g.privilege || (CASE WHEN g.attnum > 0 THEN format(' (%I)', g.attname) ELSE '' END),
-                          ', ' ORDER BY g.n) AS privileges
-            FROM given g
-            CROSS JOIN LATERAL (
-                SELECT max(cardinality(way.hands)) FROM way
-                    WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
-                      AND coalesce(way.privilege, g.privilege) = g.privilege
-            ) distance(hands)
-            WHERE g.attnum = only_part
-            GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
-    )
-    SELECT line.command
-        FROM right_given g
-        CROSS JOIN class
-        CROSS JOIN LATERAL (
-            SELECT format('GRANT %s ON %s %s TO %s%s', g.privileges, class.type, relation,
-                          CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
-                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-        ) command(text)
-        CROSS JOIN LATERAL unnest(
-            CASE WHEN g.grantor = class.relowner THEN ARRAY[command.text]
-                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
-                            'SET LOCAL ROLE ' || CASE current_setting('role') WHEN 'none' THEN 'NONE'
-                                                      ELSE quote_ident(current_setting('role')) END]
-            END) WITH ORDINALITY line(command, n)
-        ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges, line.n
-$function$;
-COMMENT ON FUNCTION snowflake.conversion_grants(regclass, smallint) IS
-    'commands that grant the rights on a relation, or on a column of it, in the order in which they were';
-
--- Nothing is left of what default privileges may have given the relation when it was made.
-CREATE FUNCTION snowflake.conversion_rights(relation regclass)
-    RETURNS SETOF text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    WITH class AS (
-        SELECT c.relnamespace, c.relowner, c.relacl,
-               CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS type,
-               CASE c.relkind WHEN 'S' THEN 'S'::"char" ELSE 'r' END AS given_type
-            FROM pg_class c WHERE c.oid = relation
-    ),
-    given AS (
-        SELECT d.defaclacl FROM class, pg_default_acl d
-            WHERE d.defaclrole IN (class.relowner, quote_ident(current_user)::regrole)
-              AND d.defaclobjtype = class.given_type
-              AND d.defaclnamespace IN (0, class.relnamespace)
-    ),
-    -- Nothing to do where the rights are the built-in ones and will be.
-    touched AS (
-        SELECT * FROM class WHERE relacl IS NOT NULL OR EXISTS (SELECT FROM given)
-    ),
-    role(oid, name) AS (
-        SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
-    ),
-    -- A right on a column may have been given by who has it on the relation.
-    part(attnum) AS (
-        SELECT 0::smallint FROM touched
-        UNION ALL
-        SELECT attnum FROM pg_attribute
-            WHERE attrelid = relation AND attacl IS NOT NULL AND NOT attisdropped
-    )
-    SELECT format('REVOKE ALL ON %s %s FROM %s', touched.type, relation,
-                  string_agg(role.name, ', ' ORDER BY role.oid))
-        FROM touched, role
-        WHERE role.oid IN (0, touched.relowner)
-           OR role.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
-        GROUP BY touched.type
-    UNION ALL
-    (SELECT g.command
-        FROM part, snowflake.conversion_grants(relation, part.attnum) WITH ORDINALITY g(command, n)
-        ORDER BY part.attnum, g.n)
-$function$;
-COMMENT ON FUNCTION snowflake.conversion_rights(regclass) IS
-    'commands that give a relation the rights it has';
-
 -- As the clause of ALTER TABLE that makes a trigger or a rule fire so.
 CREATE FUNCTION snowflake.conversion_firing(enabled "char")
     RETURNS text
@@ -272,6 +159,7 @@ DECLARE
 BEGIN
     is_there := CASE kind
         WHEN 'view' THEN EXISTS (SELECT FROM pg_rewrite WHERE oid = objid AND rulename = '_RETURN')
+        WHEN 'routine' THEN EXISTS (SELECT FROM pg_proc WHERE oid = objid AND prokind <> 'a')
         WHEN 'rule' THEN EXISTS (SELECT FROM pg_rewrite WHERE oid = objid AND rulename <> '_RETURN')
         WHEN 'generated' THEN EXISTS (SELECT FROM pg_attrdef WHERE oid = objid)
         WHEN 'index' THEN EXISTS (SELECT FROM pg_index WHERE indexrelid = objid)
@@ -330,11 +218,21 @@ BEGIN
             RETURN NEXT format('ALTER %s %s OWNER TO %I', o.type, o.name,
                                pg_get_userbyid(o.relowner));
         END IF;
-        RETURN QUERY SELECT snowflake.conversion_rights(o.name);
+        RETURN QUERY SELECT snowflake.conversion_rights('pg_class'::regclass, o.oid);
         -- Only now, as its owner: what its query calls must not run as whoever converts.
         IF o.materialized AND o.relispopulated THEN
             RETURN NEXT format('REFRESH MATERIALIZED VIEW %s', o.name);
         END IF;
+
+    WHEN 'routine' THEN
+        SELECT p.oid::regprocedure AS name, p.proowner INTO o FROM pg_proc p WHERE p.oid = objid;
+        RETURN NEXT rtrim(pg_get_functiondef(objid), E'\n');
+        RETURN QUERY SELECT snowflake.conversion_annotations(
+            'pg_proc'::regclass, objid, format('ROUTINE %s', o.name));
+        IF o.proowner <> quote_ident(current_user)::regrole THEN
+            RETURN NEXT format('ALTER ROUTINE %s OWNER TO %I', o.name, pg_get_userbyid(o.proowner));
+        END IF;
+        RETURN QUERY SELECT snowflake.conversion_rights('pg_proc'::regclass, objid);
 
     WHEN 'generated' THEN
         -- The column is added by the command that widens the others.
@@ -347,7 +245,7 @@ BEGIN
                 'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, o.relation))
             FROM pg_constraint k
             WHERE k.conrelid = o.relation AND k.contype = 'n' AND k.conkey = ARRAY[o.attnum];
-        RETURN QUERY SELECT snowflake.conversion_grants(o.relation, o.attnum);
+        RETURN QUERY SELECT snowflake.conversion_grants('pg_class'::regclass, o.relation, o.attnum);
 
     WHEN 'index' THEN
         RETURN NEXT pg_get_indexdef(objid);

@@ -2,11 +2,11 @@
 
 CREATE FUNCTION snowflake.conversion_dependents(
         seq regclass,
-        OUT kind text,     -- view, rule, trigger, policy, publication, generated, index, constraint,
-                           -- statistics; rebuilt index, constraint, statistics: the server makes it
-                           -- again, without all it had; NULL: one that cannot be carried over
+        OUT kind text,     -- view, routine, rule, trigger, policy, publication, generated, index,
+                           -- constraint, statistics; rebuilt index, constraint, statistics: the server
+                           -- makes it again, without all it had; NULL: one that cannot be carried over
         OUT classid oid, OUT objid oid,
-        OUT relid regclass, -- the relation that it is, or is on
+        OUT relid regclass, -- the relation that it is, or is on; NULL for a routine
         OUT depth integer)  -- greater than that of all it depends on itself
     RETURNS SETOF record
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -15,16 +15,18 @@ CREATE FUNCTION snowflake.conversion_dependents(
     AS $function$
     -- A node is a column to be widened, a generated column or, with attnum 0, a view. With attnum -1
     -- it is the row type of a table: a materialized view that stores rows of it is in the way, too.
-    WITH RECURSIVE node(relid, attnum, classid, objid, depth) AS (
-        SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0
+    -- With attnum -2 it is a routine: one with a body in standard SQL, or that takes or returns rows of
+    -- a view. OR REPLACE can let routines call each other in a circle, hence the limit.
+    WITH RECURSIVE node(relid, attnum, classid, objid, depth, calls) AS (
+        SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0, false
             FROM snowflake.conversion_columns(seq) WHERE widened
         UNION
-        SELECT relid, -1, 0, 0, 0
+        SELECT relid, -1, 0, 0, 0, false
             FROM snowflake.conversion_columns(seq) WHERE widened
         UNION
-        SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1
+        SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1, node.attnum = -2
             FROM node
-            JOIN pg_class n ON n.oid = node.relid
+            LEFT JOIN pg_class n ON n.oid = node.relid AND node.attnum > -2
             LEFT JOIN pg_type y ON y.oid = n.reltype
             CROSS JOIN LATERAL (
                 SELECT classid, objid, deptype FROM pg_depend
@@ -45,17 +47,24 @@ CREATE FUNCTION snowflake.conversion_dependents(
                     WHERE classid = 'pg_class'::regclass
                       AND refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
                       AND node.attnum = -1
+                UNION ALL
+                SELECT classid, objid, deptype FROM pg_depend
+                    WHERE refclassid = 'pg_proc'::regclass AND refobjid = node.relid
+                      AND node.attnum = -2
             ) d
             LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
                                   AND r.rulename = '_RETURN'
             LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
             LEFT JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
                                     AND g.attgenerated <> ''
+            LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
             CROSS JOIN LATERAL (
-                SELECT coalesce(r.ev_class, g.attrelid, 0), coalesce(g.attnum, 0)
+                SELECT coalesce(r.ev_class, g.attrelid, p.oid, 0),
+                       CASE WHEN p.oid IS NULL THEN coalesce(g.attnum, 0) ELSE -2 END
             ) next(relid, attnum)
             -- A view's rule and type are the view.
-            WHERE r.ev_class IS DISTINCT FROM node.relid
+            WHERE (r.ev_class, 0) IS DISTINCT FROM (node.relid, node.attnum)
+              AND node.depth < 1000
               AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i')
               -- A generated column's expression is the column.
               AND (g.attrelid, g.attnum::integer) IS DISTINCT FROM (node.relid, node.attnum)
@@ -63,7 +72,7 @@ CREATE FUNCTION snowflake.conversion_dependents(
     -- An exclusion constraint whose column only an expression uses is found by its index.
     found AS (
         SELECT coalesce(x.classid, node.classid) AS classid, coalesce(x.oid, node.objid) AS objid,
-               max(node.depth) AS depth
+               max(node.depth) AS depth, bool_or(node.calls) AS calls
             FROM node
             LEFT JOIN (SELECT 'pg_constraint'::regclass::oid, oid, conindid FROM pg_constraint
                            WHERE contype = 'x') x(classid, oid, conindid)
@@ -75,15 +84,19 @@ CREATE FUNCTION snowflake.conversion_dependents(
     object AS (
         SELECT * FROM found
         UNION ALL
-        SELECT 'pg_class'::regclass, k.conindid, found.depth
+        SELECT 'pg_class'::regclass, k.conindid, found.depth, found.calls
             FROM found JOIN pg_constraint k ON k.oid = found.objid
             WHERE found.classid = 'pg_constraint'::regclass AND found.depth = 1 AND k.contype = 'x'
     )
     SELECT CASE
+               WHEN object.depth = 1000 THEN NULL
                WHEN r.rulename = '_RETURN' THEN 'view'
+               WHEN q.prokind <> 'a' THEN 'routine'
                WHEN r.oid IS NOT NULL THEN 'rule'
                WHEN t.oid IS NOT NULL THEN 'trigger'
                WHEN p.oid IS NOT NULL THEN 'policy'
+               -- Everything else would have to be made before the routines that it calls.
+               WHEN object.calls THEN NULL
                WHEN b.oid IS NOT NULL THEN 'publication'
                WHEN a.attgenerated <> '' THEN 'generated'
                WHEN i.only AND i.attached THEN NULL
@@ -100,6 +113,7 @@ CREATE FUNCTION snowflake.conversion_dependents(
            object.depth
         FROM object
         LEFT JOIN pg_rewrite r ON object.classid = 'pg_rewrite'::regclass AND r.oid = object.objid
+        LEFT JOIN pg_proc q ON object.classid = 'pg_proc'::regclass AND q.oid = object.objid
         LEFT JOIN pg_trigger t ON object.classid = 'pg_trigger'::regclass AND t.oid = object.objid
         LEFT JOIN pg_policy p ON object.classid = 'pg_policy'::regclass AND p.oid = object.objid
         LEFT JOIN pg_publication_rel b
@@ -122,7 +136,7 @@ CREATE FUNCTION snowflake.conversion_dependents(
         -- triggers of constraints, plain defaults, owned sequences, not-null constraints, the TOAST
         -- table of a materialized view.
         WHERE NOT coalesce(t.tgisinternal OR t.tgparentid <> 0, false)
-          AND NOT coalesce(a.attgenerated = '', false)
+          AND NOT coalesce(a.attgenerated = '' AND NOT object.calls, false)
           AND NOT coalesce(c.relkind IN ('S', 't'), false)
           AND NOT coalesce(k.contype IN ('n', 't'), false)
           -- These the server makes again when it alters the column that they are on; only some of what

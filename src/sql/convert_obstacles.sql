@@ -162,6 +162,11 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         JOIN pg_class c ON c.oid = r.relid
         WHERE NOT pg_has_role(c.relowner, 'USAGE')
     UNION ALL
+    SELECT format('%s is not owned by %I', pg_describe_object(d.classid, d.objid, 0), current_user)
+        FROM dependent d
+        JOIN pg_proc p ON p.oid = d.objid
+        WHERE d.kind = 'routine' AND NOT pg_has_role(p.proowner, 'USAGE')
+    UNION ALL
     SELECT format('publication %I is not owned by %I', p.pubname, current_user)
         FROM dependent d
         JOIN pg_publication_rel b ON b.oid = d.objid
@@ -179,6 +184,9 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
                            pg_describe_object(made.classid, made.objid, 0), pg_get_userbyid(r.role), n.nspname)
         FROM (SELECT 'pg_class'::regclass::oid, c.oid, c.relnamespace, c.relowner, true
                   FROM dependent d JOIN pg_class c ON c.oid = d.relid WHERE d.kind = 'view'
+              UNION ALL
+              SELECT 'pg_proc'::regclass, p.oid, p.pronamespace, p.proowner, true
+                  FROM dependent d JOIN pg_proc p ON p.oid = d.objid WHERE d.kind = 'routine'
               UNION ALL
               SELECT 'pg_class'::regclass, c.oid, c.relnamespace, NULL, true
                   FROM dependent d JOIN pg_class c ON c.oid = d.objid WHERE d.kind = 'index'
@@ -205,6 +213,15 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
         FROM dependent d JOIN pg_trigger t ON t.oid = d.objid
         WHERE d.kind = 'trigger' AND NOT has_function_privilege(t.tgfoid, 'EXECUTE')
     UNION ALL
+    SELECT format('%s cannot be made again: %I may not use the language %I',
+                  pg_describe_object(d.classid, d.objid, 0), current_user, l.lanname)
+        FROM dependent d
+        JOIN pg_proc p ON p.oid = d.objid
+        JOIN pg_language l ON l.oid = p.prolang
+        WHERE d.kind = 'routine'
+          AND NOT (l.lanpltrusted AND has_language_privilege(l.oid, 'USAGE'))
+          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    UNION ALL
     SELECT DISTINCT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
                            k.conname, k.conrelid::regclass, current_user, k.confrelid::regclass)
         FROM col
@@ -221,20 +238,24 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
           AND EXISTS (SELECT FROM snowflake.conversion_constraint_triggers(k.oid))
           AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
     UNION ALL
-    SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', held.relid,
+    SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', held.object,
                            pg_get_userbyid(x.grantor), current_user)
-        FROM (SELECT c.oid::regclass, c.relowner, c.relacl
+        FROM (SELECT c.oid::regclass::text, c.relowner, c.relacl
                   FROM pg_class c
                   WHERE c.oid IN (SELECT relid FROM dependent WHERE kind = 'view')
                      OR c.oid = seq AND EXISTS (SELECT FROM col WHERE is_identity)
               UNION ALL
-              SELECT a.attrelid::regclass, c.relowner, a.attacl
+              SELECT p.oid::regprocedure::text, p.proowner, p.proacl
+                  FROM dependent d JOIN pg_proc p ON p.oid = d.objid
+                  WHERE d.kind = 'routine'
+              UNION ALL
+              SELECT a.attrelid::regclass::text, c.relowner, a.attacl
                   FROM dependent d
                   JOIN pg_class c ON c.oid = d.relid
                   JOIN pg_attribute a ON a.attrelid = c.oid
                   LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
                   WHERE d.kind = 'view' OR d.kind = 'generated' AND f.oid = d.objid
-             ) held(relid, owner, acl)
+             ) held(object, owner, acl)
         CROSS JOIN LATERAL aclexplode(held.acl) x
         WHERE x.grantor <> held.owner AND NOT snowflake.conversion_may_become(x.grantor)
     UNION ALL

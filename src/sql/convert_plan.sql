@@ -45,7 +45,10 @@ BEGIN
 
     -- Out of the way, the outermost first.
     FOR o IN
-        SELECT d.*, CASE d.kind
+        SELECT d.kind,
+               coalesce(CASE WHEN d.kind = 'view' THEN '' ELSE 'of ' END || d.relid,
+                        d.objid::regprocedure::text) AS subject,
+               CASE d.kind
                    WHEN 'publication' THEN
                        (SELECT format('ALTER PUBLICATION %I DROP TABLE ONLY %s', p.pubname, d.relid)
                             FROM pg_publication_rel b JOIN pg_publication p ON p.oid = b.prpubid
@@ -63,6 +66,7 @@ BEGIN
                        (SELECT format('DROP %s %s', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW'
                                                                  ELSE 'VIEW' END, d.relid)
                             FROM pg_class WHERE oid = d.relid)
+                   WHEN 'routine' THEN format('DROP ROUTINE %s', d.objid::regprocedure)
                    WHEN 'index' THEN format('DROP INDEX %s', d.objid::regclass)
                    WHEN 'constraint' THEN
                        (SELECT format('ALTER TABLE ONLY %s DROP CONSTRAINT %I', d.relid, conname)
@@ -74,19 +78,16 @@ BEGIN
                             WHERE f.oid = d.objid)
                END AS drop_command
             FROM snowflake.conversion_dependents(seq) d
-            WHERE d.kind IN ('publication', 'policy', 'rule', 'trigger', 'view', 'generated')
+            WHERE d.kind IN ('publication', 'policy', 'rule', 'trigger', 'view', 'routine', 'generated')
                -- The others go with their view or column.
                OR d.kind = 'index' AND d.depth = 1
                OR d.kind = 'constraint'
                   AND EXISTS (SELECT FROM pg_constraint WHERE oid = d.objid AND contype = 'x')
-            ORDER BY d.kind IN ('view', 'generated'), d.depth DESC, d.objid DESC
+            ORDER BY d.kind IN ('view', 'routine', 'generated'), d.depth DESC, d.objid DESC
     LOOP
         step := step + 1;
         command := o.drop_command;
-        effect := format('%s of %s, made again below', o.kind, o.relid);
-        IF o.kind = 'view' THEN
-            effect := format('view %s, made again below', o.relid);
-        END IF;
+        effect := format('%s %s, made again below', o.kind, o.subject);
         RETURN NEXT;
     END LOOP;
 
@@ -143,7 +144,7 @@ BEGIN
         command := format('ALTER SEQUENCE %s OWNED BY %s.%I', seq, identity.relid, identity.attname);
         RETURN NEXT;
         FOR command IN
-            SELECT snowflake.conversion_rights(seq)
+            SELECT snowflake.conversion_rights('pg_class'::regclass, seq)
             UNION ALL SELECT snowflake.conversion_annotations(
                 'pg_class'::regclass, seq, format('SEQUENCE %s', seq))
         LOOP
@@ -241,7 +242,10 @@ BEGIN
 
     -- And back again what was in the way, the innermost first.
     FOR o IN
-        SELECT d.kind, d.relid, c AS definition, n
+        SELECT d.kind,
+               coalesce(CASE WHEN d.kind = 'view' THEN '' ELSE 'on ' END || d.relid,
+                        d.objid::regprocedure::text) AS subject,
+               c AS definition, n
             FROM snowflake.conversion_dependents(seq) d
             CROSS JOIN LATERAL snowflake.conversion_definition(d.kind, d.objid) WITH ORDINALITY x(c, n)
             ORDER BY d.depth, array_position(ARRAY['generated', 'index', 'constraint', 'statistics', 'view'], d.kind),
@@ -249,8 +253,8 @@ BEGIN
     LOOP
         step := step + 1;
         command := o.definition;
-        effect := CASE WHEN o.n = 1 AND o.kind <> 'generated' THEN format('%s%s as before', o.kind,
-                                                CASE o.kind WHEN 'view' THEN ' ' ELSE ' on ' END || o.relid) END;
+        effect := CASE WHEN o.n = 1 AND o.kind <> 'generated'
+                       THEN format('%s %s as before', o.kind, o.subject) END;
         RETURN NEXT;
     END LOOP;
     FOR o IN

@@ -1,0 +1,130 @@
+-- The rights on an object, and the commands that give them again.
+
+CREATE FUNCTION snowflake.conversion_held(
+        classid oid, objid oid,
+        OUT target text,          -- as GRANT names it
+        OUT namespace oid, OUT owner oid, OUT acl aclitem[],
+        OUT kind "char")          -- for which there are default privileges
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT format('%s %s', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass),
+           c.relnamespace, c.relowner, c.relacl, CASE c.relkind WHEN 'S' THEN 'S' ELSE 'r' END::"char"
+        FROM pg_class c
+        WHERE classid = 'pg_class'::regclass AND c.oid = objid
+    UNION ALL
+    SELECT format('ROUTINE %s', p.oid::regprocedure), p.pronamespace, p.proowner, p.proacl, 'f'
+        FROM pg_proc p
+        WHERE classid = 'pg_proc'::regclass AND p.oid = objid
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_held(oid, oid) IS
+    'the rights on a relation or a routine; acl: NULL where they are the built-in ones';
+
+-- The rights on an object (part 0) or on a column of it, each given by who gave it. Who passed a
+-- right on had it from somebody else before: the owner's grants come first, then those of whom he
+-- gave the right to pass them on, and so forth.
+CREATE FUNCTION snowflake.conversion_grants(classid oid, objid oid, only_part smallint)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    WITH RECURSIVE held AS (
+        SELECT * FROM snowflake.conversion_held(classid, objid)
+    ),
+    given AS (
+        SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
+            FROM held,
+                 -- For sequences the letter is another one here.
+                 aclexplode(coalesce(held.acl, acldefault(lower(held.kind::text)::"char", held.owner)))
+                     WITH ORDINALITY x(grantor, grantee, privilege, is_grantable, n)
+        UNION ALL
+        SELECT a.attnum, a.attname, x.*
+            FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
+            WHERE classid = 'pg_class'::regclass AND a.attrelid = objid AND NOT a.attisdropped
+    ),
+    -- All ways that a right went from the owner to those who may pass it on. A right on the table is
+    -- one on each column.
+    way(attnum, privilege, hands) AS (
+        SELECT 0::smallint, NULL, ARRAY[held.owner] FROM held
+        UNION ALL
+        SELECT g.attnum, g.privilege, way.hands || g.grantee
+            FROM way
+            JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
+                        AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
+            WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+    ),
+    right_given AS (
+        SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
+               string_agg(g.privilege || (CASE WHEN g.attnum > 0 THEN format(' (%I)', g.attname) ELSE '' END),
+                          ', ' ORDER BY g.n) AS privileges
+            FROM given g
+            CROSS JOIN LATERAL (
+                SELECT max(cardinality(way.hands)) FROM way
+                    WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
+                      AND coalesce(way.privilege, g.privilege) = g.privilege
+            ) distance(hands)
+            WHERE g.attnum = only_part
+            GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
+    )
+    SELECT line.command
+        FROM right_given g
+        CROSS JOIN held
+        CROSS JOIN LATERAL (
+            SELECT format('GRANT %s ON %s TO %s%s', g.privileges, held.target,
+                          CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+        ) command(text)
+        CROSS JOIN LATERAL unnest(
+            CASE WHEN g.grantor = held.owner THEN ARRAY[command.text]
+                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
+                            'SET LOCAL ROLE ' || CASE current_setting('role') WHEN 'none' THEN 'NONE'
+                                                      ELSE quote_ident(current_setting('role')) END]
+            END) WITH ORDINALITY line(command, n)
+        ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges, line.n
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_grants(oid, oid, smallint) IS
+    'commands that grant the rights on an object, or on a column of it, in the order in which they were';
+
+-- Nothing is left of what default privileges may have given the object when it was made.
+CREATE FUNCTION snowflake.conversion_rights(classid oid, objid oid)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    WITH held AS (
+        SELECT * FROM snowflake.conversion_held(classid, objid)
+    ),
+    given AS (
+        SELECT d.defaclacl FROM held, pg_default_acl d
+            WHERE d.defaclrole IN (held.owner, quote_ident(current_user)::regrole)
+              AND d.defaclobjtype = held.kind
+              AND d.defaclnamespace IN (0, held.namespace)
+    ),
+    -- Nothing to do where the rights are the built-in ones and will be.
+    touched AS (
+        SELECT * FROM held WHERE acl IS NOT NULL OR EXISTS (SELECT FROM given)
+    ),
+    role(oid, name) AS (
+        SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
+    ),
+    -- A right on a column may have been given by who has it on the relation.
+    part(attnum) AS (
+        SELECT 0::smallint FROM touched
+        UNION ALL
+        SELECT a.attnum FROM pg_attribute a
+            WHERE classid = 'pg_class'::regclass AND a.attrelid = objid
+              AND a.attacl IS NOT NULL AND NOT a.attisdropped
+    )
+    SELECT format('REVOKE ALL ON %s FROM %s', touched.target,
+                  string_agg(role.name, ', ' ORDER BY role.oid))
+        FROM touched, role
+        WHERE role.oid IN (0, touched.owner)
+           OR role.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
+        GROUP BY touched.target
+    UNION ALL
+    (SELECT g.command
+        FROM part, snowflake.conversion_grants(classid, objid, part.attnum) WITH ORDINALITY g(command, n)
+        ORDER BY part.attnum, g.n)
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_rights(oid, oid) IS
+    'commands that give an object the rights it has';
