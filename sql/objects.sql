@@ -17,7 +17,8 @@ SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,
       AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
       AND classid NOT IN ('pg_proc'::regclass, 'pg_opfamily'::regclass)
       AND NOT (classid = 'pg_type'::regclass
-               AND objid IN (SELECT oid FROM pg_type WHERE typrelid <> 0 OR typelem <> 0))
+               AND EXISTS (SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+                               WHERE t.oid = objid AND (c.relkind <> 'c' OR t.typelem <> 0)))
     ORDER BY object;
 SELECT count(*) AS classes, bool_and(amvalidate(oid)) AS valid
     FROM pg_opclass WHERE opcintype = 'snowflake.layout'::regtype;

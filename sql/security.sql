@@ -80,10 +80,13 @@ SELECT snowflake.get_epoch(4194304), snowflake.get_node(4194304), snowflake.get_
 SELECT pg_catalog.count(snowflake.get_timestamp(4194304)) AS get_timestamp,
        pg_catalog.count(snowflake.format(4194304)) AS format;
 SELECT pg_catalog.count(*) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq');
-SELECT pg_catalog.count(*) AS dependents FROM snowflake.conversion_dependents('victim.parent_id_seq');
-SELECT pg_catalog.count(*) AS obstacles FROM snowflake.conversion_obstacles('victim.parent_id_seq');
+SELECT pg_catalog.array_agg(c) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq') c \gset
+SELECT pg_catalog.count(*) AS dependents FROM snowflake.conversion_dependents(:'columns');
+SELECT pg_catalog.array_agg(d) AS dependents FROM snowflake.conversion_dependents(:'columns') d \gset
+SELECT pg_catalog.count(*) AS obstacles
+    FROM snowflake.conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents');
 SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x IS NOT NULL) AS defined
-    FROM snowflake.conversion_dependents('victim.parent_id_seq') d,
+    FROM snowflake.conversion_dependents(:'columns') d,
          snowflake.conversion_definition(d.kind, d.objid) x;
 SELECT pg_catalog.count(*) AS rights
     FROM snowflake.conversion_rights('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass);

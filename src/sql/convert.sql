@@ -17,7 +17,8 @@ DECLARE
     steps integer := 0;
     col record;
     last bigint;
-    columns integer;
+    columns snowflake.conversion_column[];
+    altered integer;
     always boolean;
     obstacles text[] := '{}';
     own_search_path constant text := current_setting('search_path');
@@ -30,11 +31,12 @@ BEGIN
     -- An INSERT locks its table before the sequence, so that is the order here too. What was planned
     -- until now may have changed until the locks are there; what counts is planned under them.
     PERFORM snowflake.conversion_lock(ARRAY(SELECT c.relid FROM snowflake.conversion_columns(seq) c));
+    columns := ARRAY(SELECT c FROM snowflake.conversion_columns(seq) c);
 
     EXECUTE format('SELECT last_value FROM %s', seq) INTO last;
     FOR col IN
         SELECT c.relid, c.attname
-            FROM snowflake.conversion_columns(seq) c
+            FROM unnest(columns) c
             JOIN pg_class t ON t.oid = c.relid
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             WHERE (c.is_identity OR c.old_default IS NOT NULL)
@@ -53,8 +55,8 @@ BEGIN
     END IF;
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL OR c.widened),
            coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
-        INTO columns, always
-        FROM snowflake.conversion_columns(seq) c
+        INTO altered, always
+        FROM unnest(columns) c
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
 
     -- The plan as a whole, before its first command changes what it is made from.
@@ -108,7 +110,7 @@ BEGIN
     IF always THEN
         RAISE NOTICE 'GENERATED ALWAYS is no longer enforced: the column has a default now';
     END IF;
-    RETURN columns;
+    RETURN altered;
 END
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_run(regclass, text) IS

@@ -41,7 +41,7 @@ CREATE FUNCTION snowflake.conversion_names(
         OUT argument text,     -- of nextval, as the server prints it
         OUT is_certain boolean)
     RETURNS SETOF record
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -70,15 +70,18 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_names(regclass) IS
     'column defaults that call nextval with the name of the sequence as a text';
 
-CREATE FUNCTION snowflake.conversion_columns(
-        seq regclass,
-        OUT relid regclass, OUT attnum smallint, OUT attname name,
-        OUT is_identity boolean,   -- the column's identity is the sequence
-        OUT old_default text, OUT new_default text, -- NULL: the default does not change
-        OUT widened boolean,       -- becomes a bigint
-        OUT is_inherited boolean)  -- altered together with the same column of a parent
-    RETURNS SETOF record
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+CREATE TYPE snowflake.conversion_column AS (
+    relid regclass, attnum smallint, attname name,
+    is_identity boolean,   -- the column's identity is the sequence
+    old_default text, new_default text, -- NULL: the default does not change
+    widened boolean,       -- becomes a bigint
+    is_inherited boolean); -- altered together with the same column of a parent
+COMMENT ON TYPE snowflake.conversion_column IS
+    'a column that the conversion of a sequence looks at, and what becomes of it';
+
+CREATE FUNCTION snowflake.conversion_columns(seq regclass)
+    RETURNS SETOF snowflake.conversion_column
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off

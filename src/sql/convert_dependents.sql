@@ -1,15 +1,18 @@
 -- What the server does not alter a column under, and what of it it makes again by itself.
 
-CREATE FUNCTION snowflake.conversion_dependents(
-        seq regclass,
-        OUT kind text,     -- view, routine, rule, trigger, policy, publication, generated, index,
-                           -- constraint, statistics; rebuilt index, constraint, statistics: the server
-                           -- makes it again, without all it had; NULL: one that cannot be carried over
-        OUT classid oid, OUT objid oid,
-        OUT relid regclass, -- the relation that it is, or is on; NULL for a routine
-        OUT depth integer)  -- greater than that of all it depends on itself
-    RETURNS SETOF record
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+CREATE TYPE snowflake.conversion_dependent AS (
+    kind text,      -- view, routine, rule, trigger, policy, publication, generated, index, constraint,
+                    -- statistics; rebuilt index, constraint, statistics: the server makes it again,
+                    -- without all it had; NULL: one that cannot be carried over
+    classid oid, objid oid,
+    relid regclass, -- the relation that it is, or is on; NULL for a routine
+    depth integer); -- greater than that of all it depends on itself
+COMMENT ON TYPE snowflake.conversion_dependent IS
+    'an object that depends on columns which the conversion of a sequence widens';
+
+CREATE FUNCTION snowflake.conversion_dependents(columns snowflake.conversion_column[])
+    RETURNS SETOF snowflake.conversion_dependent
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
@@ -18,11 +21,9 @@ CREATE FUNCTION snowflake.conversion_dependents(
     -- With attnum -2 it is a routine: one with a body in standard SQL, or that takes or returns rows of
     -- a view. OR REPLACE can let routines call each other in a circle, hence the limit.
     WITH RECURSIVE node(relid, attnum, classid, objid, depth, calls) AS (
-        SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0, false
-            FROM snowflake.conversion_columns(seq) WHERE widened
+        SELECT relid::oid, attnum::integer, 0::oid, 0::oid, 0, false FROM unnest(columns) WHERE widened
         UNION
-        SELECT relid, -1, 0, 0, 0, false
-            FROM snowflake.conversion_columns(seq) WHERE widened
+        SELECT relid, -1, 0, 0, 0, false FROM unnest(columns) WHERE widened
         UNION
         SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1, node.attnum = -2
             FROM node
@@ -149,14 +150,14 @@ CREATE FUNCTION snowflake.conversion_dependents(
                         OR s.oid IS NOT NULL AND coalesce(s.stxstattarget, -1) < 0
                            AND s.stxowner = quote_ident(current_user)::regrole))
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_dependents(regclass) IS
-    'objects that depend on columns which the conversion of a sequence widens';
+COMMENT ON FUNCTION snowflake.conversion_dependents(snowflake.conversion_column[]) IS
+    'objects that depend on those of the columns that are widened';
 
 -- A server that gives not-null constraints names (PostgreSQL 18) makes them again with the column, a
 -- parent's before those of its children, which then must not have other names. Unless the parent's is
 -- out of the way in the meantime.
 CREATE FUNCTION snowflake.conversion_not_nulls(
-        seq regclass,
+        columns snowflake.conversion_column[],
         OUT relid regclass, OUT attnum smallint, OUT attname name,
         OUT conid oid,          -- the constraint of the table that the others inherit from
         OUT is_droppable boolean)
@@ -174,7 +175,7 @@ CREATE FUNCTION snowflake.conversion_not_nulls(
     -- With the names between the top and the table.
     tree(top, attnum, attname, relid, above) AS (
         SELECT c.relid, c.attnum, c.attname, c.relid::oid, '{}'::name[]
-            FROM snowflake.conversion_columns(seq) c
+            FROM unnest(columns) c
             WHERE c.widened AND NOT c.is_inherited
         UNION ALL
         SELECT t.top, t.attnum, t.attname, i.inhrelid,
@@ -193,5 +194,5 @@ CREATE FUNCTION snowflake.conversion_not_nulls(
         WHERE t.relid <> t.top AND (own.conname <> first.conname OR own.conname <> ANY (t.above))
         GROUP BY t.top, t.attnum, t.attname, first.oid
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_not_nulls(regclass) IS
+COMMENT ON FUNCTION snowflake.conversion_not_nulls(snowflake.conversion_column[]) IS
     'columns to be widened whose not-null constraints have other names in tables that inherit them';

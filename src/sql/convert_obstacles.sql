@@ -1,6 +1,7 @@
 -- What the conversion cannot take along.
 
-CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
+CREATE FUNCTION snowflake.conversion_obstacles(
+        seq regclass, columns snowflake.conversion_column[], dependents snowflake.conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -8,8 +9,8 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
-    WITH col AS MATERIALIZED (SELECT * FROM snowflake.conversion_columns(seq)),
-    dependent AS MATERIALIZED (SELECT * FROM snowflake.conversion_dependents(seq)),
+    WITH col AS (SELECT * FROM unnest(columns)),
+    dependent AS (SELECT * FROM unnest(dependents)),
     argument(text) AS (
         SELECT snowflake.conversion_argument(seq)
     ),
@@ -136,7 +137,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
     UNION ALL
     SELECT format('not-null constraints of column %I have other names in tables that inherit it from %s',
                   attname, relid)
-        FROM snowflake.conversion_not_nulls(seq)
+        FROM snowflake.conversion_not_nulls(columns)
         WHERE NOT is_droppable
     UNION ALL
     SELECT format('table %s is of the type %s', col.relid, t.reloftype::regtype)
@@ -283,5 +284,6 @@ CREATE FUNCTION snowflake.conversion_obstacles(seq regclass)
            OR EXISTS (SELECT FROM pg_depend e
                           WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_obstacles(regclass) IS
+COMMENT ON FUNCTION snowflake.conversion_obstacles(
+    regclass, snowflake.conversion_column[], snowflake.conversion_dependent[]) IS
     'what the conversion of a sequence cannot take along; empty if it can be converted';

@@ -16,6 +16,8 @@ CREATE FUNCTION snowflake.conversion_plan(
 DECLARE
     guard constant bigint := 9223372036854775807;
     s record;
+    columns snowflake.conversion_column[];
+    dependents snowflake.conversion_dependent[];
     identity record;
     o record;
     obstacles text[];
@@ -26,8 +28,11 @@ BEGIN
         FROM pg_class c JOIN pg_sequence q ON q.seqrelid = c.oid
         WHERE c.oid = seq;
     step := 0;
+    columns := ARRAY(SELECT c FROM snowflake.conversion_columns(seq) c);
+    dependents := ARRAY(SELECT d FROM snowflake.conversion_dependents(columns) d);
 
-    obstacles := ARRAY(SELECT x FROM snowflake.conversion_obstacles(seq) x ORDER BY x COLLATE "C");
+    obstacles := ARRAY(SELECT x FROM snowflake.conversion_obstacles(seq, columns, dependents) x
+                           ORDER BY x COLLATE "C");
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence %', seq
             USING ERRCODE = 'feature_not_supported',
@@ -35,11 +40,9 @@ BEGIN
     END IF;
     -- Converted already, and nothing has come to use it since. An increment above 1 is then a stride
     -- that somebody has chosen.
-    is_ours := EXISTS (SELECT FROM snowflake.conversion_columns(seq)
-                           WHERE old_default IS NOT NULL AND new_default IS NULL);
+    is_ours := EXISTS (SELECT FROM unnest(columns) WHERE old_default IS NOT NULL AND new_default IS NULL);
     IF (s.seqincrement = guard OR is_ours AND s.seqincrement > 1)
-       AND NOT EXISTS (SELECT FROM snowflake.conversion_columns(seq)
-                           WHERE new_default IS NOT NULL OR widened) THEN
+       AND NOT EXISTS (SELECT FROM unnest(columns) WHERE new_default IS NOT NULL OR widened) THEN
         RETURN;
     END IF;
 
@@ -77,7 +80,7 @@ BEGIN
                             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                             WHERE f.oid = d.objid)
                END AS drop_command
-            FROM snowflake.conversion_dependents(seq) d
+            FROM unnest(dependents) d
             WHERE d.kind IN ('publication', 'policy', 'rule', 'trigger', 'view', 'routine', 'generated')
                -- The others go with their view or column.
                OR d.kind = 'index' AND d.depth = 1
@@ -94,7 +97,7 @@ BEGIN
     -- An identity column cannot have a default of its own, and its sequence goes with the identity:
     -- a new one takes its name and its place.
     SELECT c.*, t.relowner, a.attidentity, n.nspname INTO identity
-        FROM snowflake.conversion_columns(seq) c
+        FROM unnest(columns) c
         JOIN pg_class t ON t.oid = c.relid
         JOIN pg_class q ON q.oid = seq
         JOIN pg_namespace n ON n.oid = q.relnamespace
@@ -102,8 +105,7 @@ BEGIN
         WHERE c.is_identity;
     IF FOUND THEN
         FOR o IN
-            SELECT * FROM snowflake.conversion_columns(seq)
-                WHERE old_default IS NOT NULL ORDER BY relid::oid, attnum
+            SELECT * FROM unnest(columns) WHERE old_default IS NOT NULL ORDER BY relid::oid, attnum
         LOOP
             step := step + 1;
             command := format('ALTER TABLE ONLY %s ALTER COLUMN %I DROP DEFAULT', o.relid, o.attname);
@@ -155,8 +157,6 @@ BEGIN
 
     -- The columns, each table in one go: types first, for the table and all that inherit from it.
     FOR o IN
-        WITH g AS MATERIALIZED (
-            SELECT * FROM snowflake.conversion_dependents(seq) WHERE kind = 'generated')
         SELECT t.relid,
                string_agg(concat('ALTER COLUMN ' || quote_ident(n.attname) || ' DROP NOT NULL, ',
                                  format('ALTER COLUMN %I TYPE bigint', t.attname),
@@ -177,17 +177,17 @@ BEGIN
                                              AND conkey = ARRAY[a.attnum])
                                   END,
                                   CASE WHEN a.attnotnull THEN ' NOT NULL' END), '' ORDER BY a.attnum)
-                    FROM g
+                    FROM unnest(dependents) g
                     JOIN pg_attrdef f ON f.oid = g.objid
                     JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                     JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE g.relid = t.relid) AS generated,
+                    WHERE g.kind = 'generated' AND g.relid = t.relid) AS generated,
                (WITH RECURSIVE tree(relid) AS (
                     SELECT t.relid::oid
                     UNION SELECT i.inhrelid FROM tree JOIN pg_inherits i ON i.inhparent = tree.relid)
                 SELECT sum(pg_total_relation_size(tree.relid))::bigint FROM tree) AS size
-            FROM snowflake.conversion_columns(seq) t
-            LEFT JOIN snowflake.conversion_not_nulls(seq) n ON n.relid = t.relid AND n.attnum = t.attnum
+            FROM unnest(columns) t
+            LEFT JOIN snowflake.conversion_not_nulls(columns) n ON n.relid = t.relid AND n.attnum = t.attnum
             LEFT JOIN pg_constraint k ON k.oid = n.conid
             WHERE t.widened AND NOT t.is_inherited
             GROUP BY t.relid
@@ -206,7 +206,7 @@ BEGIN
     FOR command IN
         SELECT snowflake.conversion_annotations('pg_constraint'::regclass, k.oid,
                                                 format('CONSTRAINT %I ON %s', k.conname, n.relid))
-            FROM snowflake.conversion_not_nulls(seq) n JOIN pg_constraint k ON k.oid = n.conid
+            FROM snowflake.conversion_not_nulls(columns) n JOIN pg_constraint k ON k.oid = n.conid
     LOOP
         step := step + 1;
         RETURN NEXT;
@@ -217,7 +217,7 @@ BEGIN
         SELECT c.relid, t.relkind,
                string_agg(format('ALTER COLUMN %I SET DEFAULT %s', c.attname, c.new_default), ', '
                           ORDER BY c.attnum) AS actions
-            FROM snowflake.conversion_columns(seq) c JOIN pg_class t ON t.oid = c.relid
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.new_default IS NOT NULL AND t.relkind <> 'v'
             GROUP BY c.relid, t.relkind
             ORDER BY c.relid::oid
@@ -246,7 +246,7 @@ BEGIN
                coalesce(CASE WHEN d.kind = 'view' THEN '' ELSE 'on ' END || d.relid,
                         d.objid::regprocedure::text) AS subject,
                c AS definition, n
-            FROM snowflake.conversion_dependents(seq) d
+            FROM unnest(dependents) d
             CROSS JOIN LATERAL snowflake.conversion_definition(d.kind, d.objid) WITH ORDINALITY x(c, n)
             ORDER BY d.depth, array_position(ARRAY['generated', 'index', 'constraint', 'statistics', 'view'], d.kind),
                      d.objid, n
@@ -259,7 +259,7 @@ BEGIN
     END LOOP;
     FOR o IN
         SELECT c.relid, c.attname, c.new_default
-            FROM snowflake.conversion_columns(seq) c JOIN pg_class t ON t.oid = c.relid
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.new_default IS NOT NULL AND t.relkind = 'v'
             ORDER BY c.relid::oid, c.attnum
     LOOP

@@ -115,7 +115,7 @@ std::vector<Function> functions_of_the_extension(Session &session) {
     for (const std::string &line : texts(
              session, "SELECT concat_ws(' ', quote_ident(proname), prolang <> 13, pronargs - "
                       "pronargdefaults,"
-                      " (SELECT string_agg(replace(format_type(a, NULL), ' ', '_'), ' ' ORDER BY n)"
+                      " (SELECT string_agg(replace(format_type(a, NULL), ' ', '~'), ' ' ORDER BY n)"
                       " FROM unnest(proargtypes) WITH ORDINALITY t(a, n)))"
                       " FROM pg_proc WHERE pronamespace = 'snowflake'::regnamespace"
                       " ORDER BY proname, proargtypes")) {
@@ -125,7 +125,7 @@ std::vector<Function> functions_of_the_extension(Session &session) {
         words >> function.name >> costly >> function.needed_arguments;
         function.costly = costly == "t";
         for (std::string type; words >> type;) {
-            std::replace(type.begin(), type.end(), '_', ' ');
+            std::replace(type.begin(), type.end(), '~', ' ');
             function.argument_types.push_back(type);
         }
         functions.push_back(function);
@@ -154,9 +154,16 @@ class Caller {
             {"regclass", relations},
             {"text",
              {"''", "'view'", "'index'", "'trigger'", "'rule'", "'policy'", "'generated'",
-              "'constraint'", "'statistics'", "'publication'", "'rebuilt index'",
+              "'constraint'", "'statistics'", "'publication'", "'routine'", "'rebuilt index'",
               "'rebuilt statistics'", "'%s %I %L %n'", "'pg_catalog, \"'", R"(E'\n\t\\')",
               "repeat('x', 100000)", "'public'", "'TABLE parent'"}},
+            {"snowflake.conversion_column[]",
+             {"ARRAY(SELECT c FROM snowflake.conversion_columns('parent_id_seq') c)",
+              "ARRAY(SELECT c FROM snowflake.conversion_columns('plain') c)",
+              "ARRAY[(4294967295, -1, '', true, ')', '(', true, false)]", "'{NULL}'", "'{}'"}},
+            {"snowflake.conversion_dependent[]",
+             {"ARRAY[('view', 1259, 1259, 1259, 1), (NULL, 0, 4294967295, NULL, NULL)]",
+              "ARRAY[('routine', 1255, 1259, 0, -1), ('index', 1, 1, 1, 1)]", "'{NULL}'", "'{}'"}},
             {"boolean", {"true", "false"}},
             {"numeric", {"'NaN'", "1e100", "-0.5", "'Infinity'", "0", "9223372036854775808"}},
             {"jsonb", {"'{}'", "'[]'", "'null'", "'1'", "'\"x\"'", "'{'"}},
