@@ -33,7 +33,8 @@ CREATE TABLE unfit_key (
 SELECT snowflake.convert_sequence_to_snowflake('unfit');
 -- Checks that no ID satisfies.
 CREATE TABLE checked (id serial PRIMARY KEY CHECK (id < 100000), other integer CHECK (other < 5));
-CREATE TABLE checked_reference (id integer REFERENCES checked, CONSTRAINT small CHECK (id::smallint > 0));
+CREATE TABLE checked_reference (id integer REFERENCES checked, CONSTRAINT small CHECK (id::smallint > 0),
+                                CHECK (id < 1000), CONSTRAINT chosen CHECK (id IN (1, 2)));
 CREATE TABLE checked_child () INHERITS (checked);
 SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq');
 -- Rows that lie above the IDs of the present.

@@ -109,7 +109,8 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         JOIN pg_constraint k ON k.conrelid = col.relid AND k.contype = 'c' AND k.conkey = ARRAY[col.attnum]
         CROSS JOIN LATERAL (
             SELECT CASE WHEN snowflake.conversion_is_harmless('pg_constraint'::regclass, k.oid, k.conbin, 0)
-                        THEN snowflake.conversion_check_fault(pg_get_expr(k.conbin, k.conrelid), col.attname) END
+                        THEN snowflake.conversion_check_fault(pg_get_expr(k.conbin, k.conrelid), col.attname,
+                                                              col.new_default IS NOT NULL) END
         ) trial(fault)
         WHERE fault IS NOT NULL AND k.coninhcount = 0
           AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)

@@ -85,13 +85,15 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_default_fault(text, oid, integer) IS
     'what is wrong with a default in which "number" is an ID, for a column of this type; NULL: nothing';
 
--- A check that any ID of the present or of later satisfies may be meant.
-CREATE FUNCTION snowflake.conversion_check_fault(expression text, attname name)
+-- A check that any ID of the present or of later satisfies may be meant. So may one that not all small
+-- numbers satisfy either, where they are not the sequence's own: it chooses among the rows there are.
+CREATE FUNCTION snowflake.conversion_check_fault(expression text, attname name, is_filled boolean)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
+    small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
     ids constant bigint[] :=
         '{500000000000000000, 500000000000000001, 500000000000000002, 500000000000004096,
           500000000004194304, 9100000000000000000, 9100000000000000001, 9100000000000000002,
@@ -99,10 +101,15 @@ DECLARE
     outcome record;
 BEGIN
     outcome := snowflake.conversion_evaluate(expression, attname, ids);
-    RETURN coalesce(outcome.error,
-                    CASE WHEN outcome.results <> '{}' AND 'false' = ALL (outcome.results)
-                         THEN 'no ID satisfies it' END);
+    IF outcome.error IS NOT NULL THEN
+        RETURN outcome.error;
+    ELSIF outcome.results <> '{}' AND 'false' = ALL (outcome.results)
+          AND (is_filled
+               OR 'true' = ALL ((snowflake.conversion_evaluate(expression, attname, small)).results)) THEN
+        RETURN 'no ID satisfies it';
+    END IF;
+    RETURN NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_check_fault(text, name) IS
-    'what is wrong with a check of a column that holds IDs; NULL: nothing';
+COMMENT ON FUNCTION snowflake.conversion_check_fault(text, name, boolean) IS
+    'what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing';
