@@ -51,6 +51,18 @@ SELECT snowflake.convert_sequence_to_snowflake('used');
 CREATE TABLE body (id serial PRIMARY KEY);
 CREATE FUNCTION next_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT nextval('body_id_seq'); END;
 SELECT snowflake.convert_sequence_to_snowflake('body_id_seq');
+-- What calls our functions is none.
+CREATE OR REPLACE FUNCTION next_body() RETURNS bigint LANGUAGE sql
+    BEGIN ATOMIC SELECT snowflake.nextval('body_id_seq') + nextval('body_id_seq'); END;
+CREATE VIEW body_view AS SELECT 'a' AS item;
+CREATE RULE make AS ON INSERT TO body_view DO INSTEAD INSERT INTO body VALUES (snowflake.nextval('body_id_seq'));
+CREATE RULE made AS ON DELETE TO body_view DO INSTEAD UPDATE body SET id = id WHERE id = currval('body_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('body_id_seq');
+CREATE OR REPLACE FUNCTION next_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT snowflake.nextval('body_id_seq'); END;
+CREATE OR REPLACE RULE made AS ON DELETE TO body_view
+    DO INSTEAD UPDATE body SET id = id WHERE id = snowflake.currval('body_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('body_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('body_id_seq');
 -- Rows of the table in other tables and types; a function that returns rows of it is none.
 CREATE TABLE rows (id serial PRIMARY KEY);
 CREATE TABLE row_holder (one rows, list rows[]);

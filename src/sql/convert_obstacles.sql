@@ -39,13 +39,20 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
         FROM argument, pg_depend d
         LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.prokind <> 'a'
+        CROSS JOIN LATERAL (
+            SELECT regexp_replace(coalesce(pg_get_ruledef(r.oid), pg_get_functiondef(p.oid)),
+                                  snowflake.conversion_call_pattern(seq) || '|snowflake\.currval\('
+                                      || snowflake.conversion_pattern(argument.text) || '\)', '', 'g')
+        ) without_ours(definition)
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
           AND d.classid <> 'pg_attrdef'::regclass
           AND NOT EXISTS (SELECT FROM pg_depend e
                               JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
                               WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
-          -- A view that only looks at the sequence may do so, unless the sequence is made anew.
-          AND (r.oid IS NULL OR strpos(pg_get_ruledef(r.oid), argument.text) > 0
+          -- What calls our functions, and a view that only looks at the sequence, may do so, unless the
+          -- sequence is made anew.
+          AND (without_ours.definition IS NULL OR strpos(without_ours.definition, argument.text) > 0
                OR EXISTS (SELECT FROM col WHERE is_identity))
     UNION ALL
     SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
