@@ -38,6 +38,8 @@ class Generator {
     void foreign_key(const Key &from, const Key &to);
     void hang_on(const Key &key);
     void view(const Key &key);
+    void row_function(const std::string &view);
+    void body_in_sql(const Key &key);
     void trigger(const Key &key);
     void policy(const Key &key);
 
@@ -134,6 +136,39 @@ void Generator::view(const Key &key) {
     if (one_in(3))
         add("COMMENT ON COLUMN " + name + ".key IS 'it''s the key'");
     views_.push_back(name);
+    if (one_in(3))
+        row_function(name);
+}
+
+// Views show its rows as they do those of another view.
+void Generator::row_function(const std::string &view) {
+    const std::string name = view + "_rows";
+    add("CREATE FUNCTION " + name + "() RETURNS SETOF " + view +
+        " LANGUAGE sql STABLE ROWS 9 AS 'SELECT * FROM " + view + "'");
+    if (one_in(4))
+        add("ALTER FUNCTION " + name + " OWNER TO snowflake_writer");
+    if (one_in(3)) {
+        add("GRANT EXECUTE ON FUNCTION " + name + " TO snowflake_reader WITH GRANT OPTION");
+        add("SET ROLE snowflake_reader; GRANT EXECUTE ON FUNCTION " + name +
+            " TO snowflake_writer; RESET ROLE");
+        add("REVOKE EXECUTE ON FUNCTION " + name + " FROM PUBLIC");
+    }
+    views_.push_back(name + "()");
+}
+
+void Generator::body_in_sql(const Key &key) {
+    const std::string name =
+        std::string(any(schemas)) + ".body" + std::to_string(statements_.size());
+    add("CREATE FUNCTION " + name + "() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT max(" +
+        key.column + ") FROM " + key.table + "; END");
+    add("COMMENT ON FUNCTION " + name + " IS 'it''s the last one'");
+    if (one_in(2))
+        add("CREATE POLICY " + name.substr(name.find(".body") + 1) + " ON " + key.table +
+            " USING (" + key.column + " <= " + name + "())");
+    if (one_in(2))
+        add("CREATE PROCEDURE " + name +
+            "_add(INOUT item text) LANGUAGE sql BEGIN ATOMIC INSERT INTO " + key.table +
+            " (item) VALUES (item) RETURNING item; SELECT " + name + "()::text; END");
 }
 
 void Generator::trigger(const Key &key) {
@@ -155,6 +190,8 @@ void Generator::policy(const Key &key) {
 void Generator::hang_on(const Key &key) {
     if (one_in(2))
         view(key);
+    if (one_in(6))
+        body_in_sql(key);
     if (one_in(4))
         trigger(key);
     if (one_in(5))
@@ -291,6 +328,14 @@ fact(line) AS (
     UNION ALL
     SELECT concat_ws(' | ', 'rule', pg_get_ruledef(r.oid), r.ev_enabled)
         FROM relation JOIN pg_rewrite r ON r.ev_class = relation.oid
+    UNION ALL
+    SELECT concat_ws(' | ', 'routine', pg_get_functiondef(p.oid), p.proowner::regrole,
+                     (SELECT string_agg(x::text, ',' ORDER BY x::text COLLATE "C")
+                          FROM unnest(coalesce(p.proacl, acldefault('f', p.proowner))) x),
+                     obj_description(p.oid, 'pg_proc'))
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname IN ('public', 'sales', 'Odd Schema') AND p.prokind IN ('f', 'p')
+          AND p.probin IS NULL
     UNION ALL
     SELECT concat_ws(' | ', 'trigger', pg_get_triggerdef(t.oid), t.tgenabled, obj_description(t.oid, 'pg_trigger'))
         FROM relation JOIN pg_trigger t ON t.tgrelid = relation.oid AND NOT t.tgisinternal
