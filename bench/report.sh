@@ -1,0 +1,81 @@
+# Sourced by run: what becomes of the figures. All of it is made in $reports first.
+
+# Every figure of every round.
+write_csv() {
+    sql --csv -c 'SELECT work, candidate, round, value, unit
+                  FROM bench.sample JOIN bench.work ON work.name = sample.work
+                  ORDER BY work.position, round, candidate' >"$reports/results.csv"
+}
+
+# draw NAME WORKS TITLE: a chart of the works whose names match.
+draw() {
+    sql -At -F $'\t' -v works="$2" -f "$bench/chart.sql" >"$workspace/$1.tsv"
+    gnuplot -e "data='$workspace/$1.tsv'; title='$3'; picture='$reports/$1.svg'" "$bench/plot.gp"
+}
+
+write_charts() {
+    draw generate '^generate$' 'One ID in one session: ns, less is better'
+    draw sessions '^sessions ' 'Sessions on one sequence: IDs a second, more is better'
+    draw insert '^insert$' "INSERT ... SELECT of $rows rows: ms, less is better"
+}
+
+write_markdown() {
+    {
+        describe_machine
+        sql -At -v rows="$rows" -f "$bench/report.sql"
+    } >"$reports/results.md"
+}
+
+describe_machine() {
+    cat <<TEXT
+| | |
+|---|---|
+| machine | $(nproc) processors ($(processor)), $(memory) GB of memory, $(uname -sr) |
+| server | $(sql -At -c 'SELECT version()') |
+| extension | snowflake $(version), $(revision) |
+| settings | $(settings_given) |
+| rounds | $rounds, of $rows rows, and $seconds s of pgbench; $(date -u +%Y-%m-%d) |
+
+TEXT
+}
+
+processor() {
+    sed -n '/^model name/ { s/.*: //p; q; }' /proc/cpuinfo
+}
+
+memory() {
+    awk '/^MemTotal/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo
+}
+
+version() {
+    sql -At -c "SELECT extversion FROM pg_extension WHERE extname = 'snowflake'"
+}
+
+settings_given() {
+    sql -At <<'SQL'
+SELECT string_agg(format('`%s=%s`', name, current_setting(name)), ', ' ORDER BY name)
+    FROM pg_settings WHERE source = 'command line' AND name !~ '^(unix_socket|listen)';
+SQL
+}
+
+revision() {
+    git -C "$checkout" describe --always --dirty 2>/dev/null || echo "not from a repository"
+}
+
+# deliver FILES DIRECTORY: copies those whose names match. What is delivered belongs to the owner of
+# the checkout.
+deliver() {
+    as_builder mkdir -p "$2"
+    find "$reports" -name "$1" -print0 | as_builder xargs -0 cp -t "$2"
+}
+
+# Puts the tables between the marks in the documentation, and the charts beside it.
+publish() {
+    deliver '*.svg' "$checkout/docs/performance"
+    awk -v tables="$reports/results.md" '
+        /^<!-- end of results -->/ { inside = 0 }
+        !inside { print }
+        /^<!-- results / { inside = 1; while ((getline line < tables) > 0) print line }
+    ' "$checkout/docs/performance.md" >"$reports/performance.md"
+    deliver performance.md "$checkout/docs"
+}
