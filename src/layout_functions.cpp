@@ -36,12 +36,12 @@ extern "C" {
 // layout_in(cstring) returns snowflake.layout
 PG_FUNCTION_INFO_V1(snowflake_layout_in);
 Datum snowflake_layout_in(PG_FUNCTION_ARGS) {
-    const char *text = PG_GETARG_CSTRING(0);
-    const ParsedLayout parsed = parse_layout(text);
+    const char *input = PG_GETARG_CSTRING(0);
+    const ParsedLayout parsed = parse_layout(input);
     if (!parsed.layout)
         SNOWFLAKE_ERETURN(
             fcinfo->context, Datum{0}, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-            errmsg("invalid input syntax for type %s: \"%s\"", "snowflake.layout", text),
+            errmsg("invalid input syntax for type %s: \"%s\"", "snowflake.layout", input),
             detail_of(parsed.failure),
             errhint("Write for example 'epoch=2024-01-01 tick=1ms timestamp:41 node:10 "
                     "counter:12', or a name in SELECT * FROM snowflake.layouts."));
@@ -51,8 +51,8 @@ Datum snowflake_layout_in(PG_FUNCTION_ARGS) {
 // layout_out(snowflake.layout) returns cstring
 PG_FUNCTION_INFO_V1(snowflake_layout_out);
 Datum snowflake_layout_out(PG_FUNCTION_ARGS) {
-    const LayoutText text{layout_from_datum(PG_GETARG_DATUM(0))};
-    PG_RETURN_CSTRING(pstrdup(text.c_str()));
+    const LayoutText output{layout_from_datum(PG_GETARG_DATUM(0))};
+    PG_RETURN_CSTRING(pstrdup(output.c_str()));
 }
 
 // layout_recv(internal) returns snowflake.layout
