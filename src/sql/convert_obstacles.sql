@@ -171,7 +171,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         JOIN pg_class c ON c.oid = r.relid
         WHERE NOT pg_has_role(c.relowner, 'USAGE')
     UNION ALL
-    SELECT format('%s is not owned by %I', pg_describe_object(d.classid, d.objid, 0), current_user)
+    SELECT format('%s is not owned by %I', pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user)
         FROM dependent d
         JOIN pg_proc p ON p.oid = d.objid
         WHERE d.kind = 'routine' AND NOT pg_has_role(p.proowner, 'USAGE')
@@ -223,7 +223,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         WHERE d.kind = 'trigger' AND NOT has_function_privilege(t.tgfoid, 'EXECUTE')
     UNION ALL
     SELECT format('%s cannot be made again: %I may not use the language %I',
-                  pg_describe_object(d.classid, d.objid, 0), current_user, l.lanname)
+                  pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user, l.lanname)
         FROM dependent d
         JOIN pg_proc p ON p.oid = d.objid
         JOIN pg_language l ON l.oid = p.prolang
@@ -285,12 +285,11 @@ CREATE FUNCTION snowflake.conversion_obstacles(
                                                       AND g.adrelid = later.attrelid
                                                       AND g.adnum = later.attnum)))
     UNION ALL
-    SELECT format('%s depends on a column to be widened',
-                  pg_describe_object(d.classid, d.objid, 0))
+    SELECT format('%s depends on a column to be widened', pg_describe_object(d.classid, d.objid, 0))
         FROM dependent d
-        WHERE d.kind IS NULL
-           OR EXISTS (SELECT FROM pg_depend e
-                          WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+        WHERE EXISTS (SELECT FROM pg_depend e
+                          WHERE e.classid = d.classid AND e.objid = d.objid
+                            AND (d.kind IS NULL OR e.deptype = 'e'))
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_obstacles(
     regclass, snowflake.conversion_column[], snowflake.conversion_dependent[]) IS
