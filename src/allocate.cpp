@@ -2,9 +2,9 @@
 
 #include "clock.hpp"
 #include "generator.hpp"
+#include "nodes.hpp"
 #include "sequence_page.hpp"
 #include "session.hpp"
-#include "settings.hpp"
 
 namespace snowflake {
 
@@ -33,18 +33,6 @@ const char *as_literal(Oid relid) {
 
 const char *as_text(std::int64_t unix_us) {
     return timestamptz_to_str(unix_us - server::unix_to_server_us);
-}
-
-[[noreturn]] void raise_node_unset() {
-    ereport(
-        ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-        errmsg("snowflake.node is not set"),
-        errdetail("Each PostgreSQL instance that makes snowflake IDs needs a node number of its "
-                  "own, from 1 to %d.",
-                  settings::max_node),
-        errhint("As a superuser, run for example: "
-                "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
-    pg_unreachable();
 }
 
 [[noreturn]] void raise_above_max_value(const Sequence &sequence, std::int64_t count) {
@@ -124,7 +112,7 @@ const char *as_text(std::int64_t unix_us) {
                     errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
                             "WHERE nodes > 1;"));
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("snowflake.node is %d, which does not fit the layout", node),
+                errmsg("node %d does not fit the layout", node),
                 errdetail("The greatest node of the layout is %d.", layout.last_node()),
                 errhint("As a superuser, run for example: "
                         "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
@@ -333,20 +321,12 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
                       .lsn = lsn};
 }
 
-// The node of this instance. Raises 55000 if none is set.
-int require_node() {
-    const int node = settings::node();
-    if (unlikely(node == settings::node_unset))
-        raise_node_unset();
-    return node;
-}
-
 } // namespace
 
 Id next_id(Oid relid, Layout layout) {
     Sequence &sequence = session::open_for_nextval(relid);
-    const int node = require_node();
     const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
     if (!usable(sequence, layout, node, now_us))
         renew_lease(sequence, layout, node, now_us);
     const Id id = take(sequence.lease);
@@ -356,7 +336,8 @@ Id next_id(Oid relid, Layout layout) {
 
 Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
-    const int node = require_node();
+    const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
     const std::int64_t stride = stride_of(sequence);
     if (count == 0)
         return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
@@ -365,7 +346,7 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     sequence.lease.left = 0;
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
     const Reservation reserved =
-        reserve_durably(sequence, layout, node, clock_us(),
+        reserve_durably(sequence, layout, node, now_us,
                         {.count = count, .batch = true, .far_ahead = may_set})
             .reserved;
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());

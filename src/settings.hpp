@@ -8,7 +8,8 @@ inline constexpr int node_unset = 0;
 inline constexpr int max_node = 1023;
 int node();
 
-// Makes the settings known to the server. Called once, when the module is loaded.
-void define();
+// Makes the settings known to the server, and on_change called whenever the node may have changed.
+// Called once, when the module is loaded.
+void define(void (*on_change)());
 
 } // namespace snowflake::settings

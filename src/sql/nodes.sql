@@ -1,0 +1,250 @@
+-- Which instance has which node number, where several instances replicate to each other.
+
+-- Replicated among the instances like the user's tables. A row is written by its own instance
+-- alone, and has the system identifier in its key: two instances that claim the same number make
+-- two rows, and no replication conflict. For the same reason no other column is unique. The rows are
+-- not part of a dump: what is restored elsewhere must not bring claims along.
+CREATE TABLE snowflake.nodes (
+    node integer NOT NULL CHECK (node BETWEEN 1 AND 1023),
+    system_identifier bigint NOT NULL,
+    name text NOT NULL,
+    claimed_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    leased boolean NOT NULL DEFAULT false,
+    version text NOT NULL,
+    PRIMARY KEY (node, system_identifier)
+);
+GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
+COMMENT ON TABLE snowflake.nodes IS
+    'node numbers that instances have claimed; to be replicated among them';
+COMMENT ON COLUMN snowflake.nodes.system_identifier IS
+    'whose claim it is: the system_identifier of pg_control_system()';
+COMMENT ON COLUMN snowflake.nodes.name IS
+    'what people call it';
+COMMENT ON COLUMN snowflake.nodes.claimed_at IS
+    'of two claims to a number the earlier is the better one; of equals that of the lower identifier';
+COMMENT ON COLUMN snowflake.nodes.leased IS
+    'whether sessions of the instance get the number from snowflake.lease_node; else it is its own';
+COMMENT ON COLUMN snowflake.nodes.version IS
+    'version of the extension when the instance last called snowflake.claim_node';
+
+CREATE FUNCTION snowflake.nodes_changed()
+    RETURNS trigger
+    AS 'MODULE_PATHNAME', 'snowflake_nodes_changed'
+    LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION snowflake.nodes_changed() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.nodes_changed() IS
+    'tells all sessions to look at snowflake.nodes again';
+
+-- ALWAYS: also for rows that arrive by replication. TRUNCATE needs no trigger: it makes all sessions
+-- look again by itself.
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
+    FOR EACH ROW EXECUTE FUNCTION snowflake.nodes_changed();
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
+
+CREATE FUNCTION snowflake.node()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.node() IS
+    'node number that this instance makes snowflake IDs with';
+
+-- These functions run as their owner, so that the right to call them can be granted to operators
+-- and applications that have no other.
+
+CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
+    setting CONSTANT integer := -- empty where a SET was undone before the module was loaded
+        nullif(nullif(current_setting('snowflake.node', true), '')::integer, 0);
+    mine snowflake.nodes%ROWTYPE;
+    taken snowflake.nodes%ROWTYPE;
+    wanted integer;
+BEGIN
+    -- Otherwise two sessions might find the same number free.
+    LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
+
+    SELECT * INTO mine FROM snowflake.nodes n
+        WHERE n.system_identifier = identifier AND NOT n.leased ORDER BY n.claimed_at LIMIT 1;
+    wanted := coalesce(claim_node.node, mine.node, setting,
+        (SELECT min(free) FROM generate_series(1, 1023) free
+             WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = free)));
+
+    IF wanted IS NULL THEN
+        RAISE EXCEPTION 'all snowflake nodes are claimed'
+            USING ERRCODE = 'configuration_limit_exceeded',
+                  HINT = 'As a superuser, remove from snowflake.nodes the claims of instances that '
+                         'are gone for good.';
+    ELSIF wanted NOT BETWEEN 1 AND 1023 THEN
+        RAISE EXCEPTION 'snowflake node % is out of range', wanted
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.';
+    ELSIF wanted <> mine.node THEN
+        RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine.node
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('To give it up for the other: SELECT snowflake.release_node(); '
+                                'SELECT snowflake.claim_node(%s);', wanted);
+    ELSIF wanted <> setting THEN
+        RAISE EXCEPTION 'cannot claim snowflake node %: snowflake.node is %', wanted, setting
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); '
+                                'SELECT snowflake.claim_node(%s);', wanted);
+    END IF;
+
+    SELECT * INTO taken FROM snowflake.nodes n
+        WHERE n.node = wanted AND (n.system_identifier <> identifier OR n.leased)
+          AND (mine.node IS NULL
+               OR (n.claimed_at, n.system_identifier) < (mine.claimed_at, mine.system_identifier))
+        ORDER BY n.claimed_at, n.system_identifier LIMIT 1;
+    IF FOUND AND taken.system_identifier = identifier THEN
+        RAISE EXCEPTION 'snowflake node % is reserved for leases on this instance', wanted
+            USING ERRCODE = 'object_in_use',
+                  HINT = 'To claim a free one: SELECT snowflake.claim_node();';
+    ELSIF FOUND THEN
+        RAISE EXCEPTION 'snowflake node % belongs to another instance, "%"', wanted, taken.name
+            USING ERRCODE = 'object_in_use',
+                  DETAIL = format('The instance with the system identifier %s claimed it at %s.',
+                                  taken.system_identifier, taken.claimed_at),
+                  HINT = concat('To claim a free one: ',
+                                CASE WHEN setting IS NOT NULL
+                                     THEN 'ALTER SYSTEM RESET snowflake.node; '
+                                          'SELECT pg_reload_conf(); ' END,
+                                CASE WHEN mine.node IS NOT NULL
+                                     THEN 'SELECT snowflake.release_node(); ' END,
+                                'SELECT snowflake.claim_node();');
+    END IF;
+
+    INSERT INTO snowflake.nodes AS n (node, system_identifier, name, version)
+        VALUES (wanted, identifier,
+                coalesce(claim_node.name, nullif(current_setting('cluster_name'), ''),
+                         'node ' || wanted),
+                (SELECT extversion FROM pg_extension WHERE extname = 'snowflake'))
+        ON CONFLICT ON CONSTRAINT nodes_pkey DO UPDATE
+            SET name = coalesce(claim_node.name, n.name), version = excluded.version
+            WHERE (n.name, n.version)
+                  IS DISTINCT FROM (coalesce(claim_node.name, n.name), excluded.version);
+    RETURN wanted;
+END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake.claim_node(integer, text) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.claim_node(integer, text) IS
+    'claims a node number, or the lowest free one, for this instance';
+
+CREATE FUNCTION snowflake.release_node()
+    RETURNS integer
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    DELETE FROM snowflake.nodes
+        WHERE system_identifier = (SELECT system_identifier FROM pg_control_system()) AND NOT leased
+        RETURNING node
+$function$;
+REVOKE EXECUTE ON FUNCTION snowflake.release_node() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.release_node() IS
+    'gives up the node number that this instance has claimed';
+
+CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
+    setting CONSTANT integer := nullif(current_setting('snowflake.node', true), '')::integer;
+    taken integer[];
+    reserved integer;
+BEGIN
+    IF first < 1 OR last > 1023 OR first > last THEN
+        RAISE EXCEPTION 'snowflake nodes % to % are not a range of nodes', first, last
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.';
+    END IF;
+
+    LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
+    taken := ARRAY(SELECT n.node FROM snowflake.nodes n
+                       WHERE n.node BETWEEN first AND last
+                         AND (n.system_identifier <> identifier OR NOT n.leased)
+                   UNION SELECT setting WHERE setting BETWEEN first AND last
+                   ORDER BY 1);
+    IF taken <> '{}' THEN
+        RAISE EXCEPTION 'snowflake nodes % to % are not all free', first, last
+            USING ERRCODE = 'object_in_use',
+                  DETAIL = format('In use: %s.', array_to_string(taken, ', '));
+    END IF;
+
+    INSERT INTO snowflake.nodes (node, system_identifier, name, leased, version)
+        SELECT number, identifier,
+               coalesce(nullif(current_setting('cluster_name'), ''), 'leases'), true,
+               (SELECT extversion FROM pg_extension WHERE extname = 'snowflake')
+            FROM generate_series(first, last) number
+        ON CONFLICT ON CONSTRAINT nodes_pkey DO NOTHING;
+    GET DIAGNOSTICS reserved = ROW_COUNT;
+    RETURN reserved;
+END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
+    'claims a range of node numbers for snowflake.lease_node on this instance';
+
+-- The lease is an advisory lock of the session. Its two keys are a number of ours and the node.
+CREATE FUNCTION snowflake.lease_node()
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    lock_class CONSTANT integer := 1936617335; -- "snow" in ASCII
+    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
+    -- Not those that another instance has the better claim to.
+    candidates CONSTANT integer[] := ARRAY(
+        SELECT n.node FROM snowflake.nodes n
+            WHERE n.system_identifier = identifier AND n.leased
+              AND NOT EXISTS (SELECT FROM snowflake.nodes other
+                                  WHERE other.node = n.node
+                                    AND (other.claimed_at, other.system_identifier)
+                                        < (n.claimed_at, n.system_identifier))
+            ORDER BY n.node);
+    candidate integer;
+BEGIN
+    SELECT l.objid::integer INTO candidate FROM pg_locks l
+        WHERE l.locktype = 'advisory' AND l.classid = lock_class::oid AND l.objsubid = 2
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+          AND l.pid = pg_backend_pid() AND l.objid::integer = ANY (candidates);
+    IF FOUND THEN
+        RETURN candidate;
+    END IF;
+
+    FOREACH candidate IN ARRAY candidates LOOP
+        IF pg_try_advisory_lock(lock_class, candidate) THEN
+            RETURN candidate;
+        END IF;
+    END LOOP;
+
+    IF candidates = '{}' THEN
+        RAISE EXCEPTION 'no snowflake nodes are reserved for leases on this instance'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'As a superuser, run for example: SELECT snowflake.reserve_nodes(900, 999);';
+    END IF;
+    RAISE EXCEPTION 'all % snowflake nodes that are reserved for leases are in use',
+                    cardinality(candidates)
+        USING ERRCODE = 'configuration_limit_exceeded',
+              HINT = 'As a superuser, reserve more: '
+                     'SELECT snowflake.reserve_nodes(first => .., last => ..);';
+END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake.lease_node() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.lease_node() IS
+    'a node number for this session, until it ends';
+
+CREATE VIEW snowflake.cluster AS
+    SELECT n.node, n.name, n.system_identifier, n.claimed_at, n.leased, n.version,
+           n.system_identifier = c.system_identifier AS is_this_instance,
+           (SELECT better.name FROM snowflake.nodes better
+                WHERE better.node = n.node
+                  AND (better.claimed_at, better.system_identifier)
+                      < (n.claimed_at, n.system_identifier)
+                ORDER BY better.claimed_at, better.system_identifier LIMIT 1) AS lost_to
+        FROM snowflake.nodes n CROSS JOIN pg_catalog.pg_control_system() c;
+GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
+COMMENT ON VIEW snowflake.cluster IS
+    'instances that have claimed node numbers, as this instance sees them';
+COMMENT ON COLUMN snowflake.cluster.lost_to IS
+    'which instance has the better claim to the number; NULL where none has';
