@@ -1,5 +1,6 @@
 #include "nodes.hpp"
 
+#include "claims.hpp"
 #include "settings.hpp"
 
 namespace snowflake::nodes {
@@ -20,31 +21,22 @@ enum Column : AttrNumber {
     column_leased
 };
 
-struct Claim {
-    int node;                       // 0: there is none
-    std::int64_t system_identifier; // as SQL shows it
-    TimestampTz claimed_at;
-    const char *name; // palloc'd
-    bool leased;      // to sessions of the instance, and not its own number
+struct NamedClaim : Claim {
+    const char *name = nullptr; // palloc'd
 };
 
-// Of two claims to a number the earlier is the better one. Every instance comes to the same
-// answer, because it takes nothing but the rows.
-bool is_better(const Claim &claim, const Claim &other) {
-    return claim.claimed_at != other.claimed_at ? claim.claimed_at < other.claimed_at
-                                                : claim.system_identifier < other.system_identifier;
-}
-
-Claim read_claim(TupleTableSlot *row) {
+NamedClaim read_claim(TupleTableSlot *row) {
     const auto attribute = [row](Column column) {
         bool is_null = false;
         return slot_getattr(row, column, &is_null); // no column is nullable
     };
-    return {.node = DatumGetInt32(attribute(column_node)),
-            .system_identifier = DatumGetInt64(attribute(column_system_identifier)),
-            .claimed_at = DatumGetTimestampTz(attribute(column_claimed_at)),
-            .name = TextDatumGetCString(attribute(column_name)),
-            .leased = DatumGetBool(attribute(column_leased))};
+    NamedClaim claim;
+    claim.node = DatumGetInt32(attribute(column_node));
+    claim.system_identifier = DatumGetInt64(attribute(column_system_identifier));
+    claim.claimed_at = DatumGetTimestampTz(attribute(column_claimed_at));
+    claim.leased = DatumGetBool(attribute(column_leased));
+    claim.name = TextDatumGetCString(attribute(column_name));
+    return claim;
 }
 
 // Calls action with each claim there is.
@@ -94,7 +86,7 @@ const char *commands_for_another(bool set, bool claimed) {
                     claimed ? "SELECT snowflake.release_node(); " : "");
 }
 
-[[noreturn]] void raise_taken(const Claim &better, const char *commands) {
+[[noreturn]] void raise_taken(const NamedClaim &better, const char *commands) {
     ereport(
         ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
         errmsg("snowflake node %d belongs to another instance, \"%s\"", better.node, better.name),
@@ -112,50 +104,27 @@ const char *commands_for_another(bool set, bool claimed) {
     pg_unreachable();
 }
 
-// This instance's own claim: the best, should it have several.
-Claim find_own() {
-    const auto identifier = static_cast<std::int64_t>(GetSystemIdentifier());
-    Claim own{};
-    for_each_claim([&](const Claim &claim) {
-        if (claim.system_identifier == identifier && !claim.leased &&
-            (own.node == 0 || is_better(claim, own)))
-            own = claim;
-    });
-    return own;
-}
-
-// The best claim to a number that goes before this instance's own. Where that has only a setting
-// and no claim, every claim does.
-Claim find_better(int node, const Claim &own) {
-    const auto identifier = static_cast<std::int64_t>(GetSystemIdentifier());
-    Claim better{};
-    for_each_claim([&](const Claim &claim) {
-        const bool is_own = claim.system_identifier == identifier && !claim.leased;
-        if (claim.node == node && !is_own && (own.node == 0 || is_better(claim, own)) &&
-            (better.node == 0 || is_better(claim, better)))
-            better = claim;
-    });
-    return better;
-}
-
 int find_node() {
+    static_assert(settings::node_unset == 0, "what judge() takes for no setting");
+    const auto identifier = static_cast<std::int64_t>(GetSystemIdentifier());
     const int setting = settings::node();
-    const bool set = setting != settings::node_unset;
-    const Claim own = find_own();
-    const bool claimed = own.node != 0;
-    const int node = set ? setting : own.node;
-    if (node == 0)
+    const auto verdict =
+        judge<NamedClaim>(setting, identifier, [](auto action) { for_each_claim(action); });
+    switch (verdict.standing) {
+    case Standing::valid:
+        break;
+    case Standing::unset:
         raise_unset();
-    if (claimed && own.node != node)
-        raise_disagreement(setting, own.node);
-
-    const Claim better = find_better(node, own);
-    if (better.node == 0)
-        return node;
-    const char *commands = commands_for_another(set, claimed);
-    if (better.system_identifier == static_cast<std::int64_t>(GetSystemIdentifier()))
-        raise_reserved(node, commands);
-    raise_taken(better, commands);
+    case Standing::disagreement:
+        raise_disagreement(setting, verdict.own.node);
+    case Standing::taken:
+        const char *commands =
+            commands_for_another(setting != settings::node_unset, verdict.own.node != 0);
+        if (verdict.better.system_identifier == identifier)
+            raise_reserved(verdict.node, commands);
+        raise_taken(verdict.better, commands);
+    }
+    return verdict.node;
 }
 
 void table_changed(Datum, Oid relid) {

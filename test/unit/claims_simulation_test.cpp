@@ -1,0 +1,428 @@
+// Shows on a simulated cluster of as many instances as there are node numbers, whose claims reach
+// each other late, and not at all while the network is split, that the rule of claims keeps its
+// promise: no ID is made twice by instances that have heard of each other, every double claim ends
+// the same way for all, and it lives no longer than the news of it takes.
+#include "claims.hpp"
+#include "generator.hpp"
+
+#include "random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace snowflake;
+using namespace snowflake::testing;
+
+constexpr std::int64_t millisecond = 1'000; // in microseconds, as all times here
+constexpr std::int64_t second = 1'000 * millisecond;
+constexpr std::int64_t minute = 60 * second;
+constexpr std::int64_t year = 365 * 24 * 60 * minute;
+
+constexpr int node_count = 1023;
+
+// A session that is busy hears of what has arrived within a second.
+constexpr std::int64_t longest_hearing = second;
+
+// How long an instance whose number is refused waits for somebody to let it claim another.
+constexpr std::int64_t longest_reaction = 2 * minute;
+
+// How far a clock is off at most.
+constexpr std::int64_t longest_skew = 5 * minute;
+
+// What happens to an instance at some time. Later ones of the same time come later.
+struct Event {
+    enum class Kind : std::uint8_t {
+        join,
+        make_ids,
+        react,
+        hear,
+        leave,
+        release
+    };
+
+    std::int64_t at = 0;
+    std::int64_t number = 0; // of the event
+    int instance = 0;
+    Kind kind = Kind::join;
+    Claim claim{};          // to hear of
+    bool withdrawn = false; // that it exists no more
+    std::int64_t life = 0;  // of the instance, that it is meant for
+
+    bool operator>(const Event &other) const {
+        return at != other.at ? at > other.at : number > other.number;
+    }
+};
+
+// IDs of one reservation.
+struct Run {
+    Id first;
+    std::int64_t count;
+    int instance;
+};
+
+// A set of claims that finds those to one number.
+class Claims {
+  public:
+    void add(const Claim &claim) { of(claim.node).push_back(claim); }
+
+    void remove(const Claim &claim) {
+        std::erase_if(of(claim.node), [&](const Claim &other) {
+            return other.system_identifier == claim.system_identifier;
+        });
+    }
+
+    [[nodiscard]] std::vector<Claim> &of(std::int64_t node) {
+        return by_node_.at(static_cast<std::size_t>(node));
+    }
+
+    // The lowest number without a claim; 0: there is none.
+    [[nodiscard]] int lowest_free() const {
+        const auto found = std::find_if(std::next(by_node_.begin()), by_node_.end(),
+                                        [](const auto &claims) { return claims.empty(); });
+        return found == by_node_.end() ? 0 : static_cast<int>(found - by_node_.begin());
+    }
+
+  private:
+    std::vector<std::vector<Claim>> by_node_{node_count + 1};
+};
+
+struct Instance {
+    std::int64_t identifier;
+    std::int64_t clock_is_off_by;
+    std::int64_t life = 0;    // counts its joins
+    Claims seen;              // the rows of snowflake.nodes here
+    std::optional<Claim> own; // among them
+    Id last = no_id;
+    int side = 0; // of a split
+};
+
+// What came of it.
+struct Outcome {
+    std::int64_t double_claims = 0;
+    std::int64_t longest_double_claim = 0;
+    std::int64_t ids = 0;
+    std::int64_t ids_made_twice = 0;
+};
+
+class Cluster {
+  public:
+    Cluster(std::int64_t longest_delay, Random random)
+        : longest_delay_(longest_delay), random_(random) {
+        for (int i = 0; i < node_count; ++i)
+            instances_.push_back({.identifier = random_.between(1, no_end),
+                                  .clock_is_off_by = random_.between(-longest_skew, longest_skew),
+                                  .seen = {},
+                                  .own = {}});
+        heard_.assign(instances_.size(), std::vector<std::int64_t>(instances_.size(), 0));
+    }
+
+    void join_at(std::int64_t at, int i) { add({.at = at, .instance = i, .kind = Kind::join}); }
+    void leave_at(std::int64_t at, int i) { add({.at = at, .instance = i, .kind = Kind::leave}); }
+
+    // Nothing gets from the one half to the other from now until then.
+    void split(std::int64_t until) {
+        split_until_ = until;
+        for (Instance &instance : instances_)
+            instance.side = random_.one_in(2) ? 1 : 0;
+    }
+
+    void run_until(std::int64_t end) {
+        while (!events_.empty() && events_.top().at <= end && !::testing::Test::HasFailure()) {
+            const Event event = events_.top();
+            events_.pop();
+            now_ = event.at;
+            happens(event);
+        }
+        now_ = end;
+    }
+
+    // Every number has one instance that makes IDs with it, and every instance one number.
+    void expect_settled() {
+        for (int node = 1; node <= node_count; ++node) {
+            ASSERT_EQ(truth_.of(node).size(), 1U) << "node " << node;
+            for (Instance &instance : instances_)
+                ASSERT_EQ(instance.seen.of(node).size(), 1U) << "seen of node " << node;
+        }
+        for (Instance &instance : instances_)
+            ASSERT_EQ(judge_for(instance).standing, Standing::valid);
+    }
+
+    // IDs are made twice only by instances that claimed a number without knowing of each other.
+    Outcome outcome() {
+        std::sort(runs_.begin(), runs_.end(),
+                  [](const Run &one, const Run &other) { return one.first < other.first; });
+        Id end = no_id;
+        int maker = 0;
+        for (const Run &run : runs_) {
+            if (run.first < end) {
+                ++outcome_.ids_made_twice;
+                EXPECT_TRUE(rivals_.contains(std::minmax(maker, run.instance)))
+                    << run.first << " was made by " << maker << " and " << run.instance;
+            }
+            if (run.first + run.count > end) {
+                end = run.first + run.count;
+                maker = run.instance;
+            }
+        }
+        return outcome_;
+    }
+
+  private:
+    using Kind = Event::Kind;
+    static constexpr std::int64_t no_end = INT64_MAX;
+
+    struct Made {
+        int by;
+        std::int64_t at;
+    };
+
+    Instance &at(int i) { return instances_.at(static_cast<std::size_t>(i)); }
+
+    void add(Event event) {
+        event.number = ++event_count_;
+        events_.push(event);
+    }
+
+    void happens(const Event &event) {
+        Instance &instance = at(event.instance);
+        switch (event.kind) {
+        case Kind::join:
+            ++instance.life;
+            claim(event.instance);
+            break;
+        case Kind::hear:
+            hear(instance, event);
+            break;
+        case Kind::make_ids:
+            if (event.life == instance.life)
+                make_ids(event.instance);
+            break;
+        case Kind::react:
+            if (event.life == instance.life) {
+                withdraw(event.instance);
+                claim(event.instance);
+            }
+            break;
+        case Kind::leave: // gives the number back when all other clocks are past its own
+            ++instance.life;
+            add({.at = now_ + 2 * longest_skew, .instance = event.instance, .kind = Kind::release});
+            break;
+        case Kind::release:
+            withdraw(event.instance);
+            instance.identifier = random_.between(1, no_end); // what joins later is another
+            instance.clock_is_off_by = random_.between(-longest_skew, longest_skew);
+            instance.last = no_id;
+            break;
+        }
+    }
+
+    // snowflake.claim_node()
+    void claim(int i) {
+        Instance &instance = at(i);
+        const int node = instance.seen.lowest_free();
+        if (node == 0) {
+            add({.at = now_ + longest_delay_,
+                 .instance = i,
+                 .kind = Kind::react,
+                 .life = instance.life});
+            return;
+        }
+        instance.own = {.node = node,
+                        .system_identifier = instance.identifier,
+                        .claimed_at = now_ + instance.clock_is_off_by};
+        for (const Claim &rival : truth_.of(node))
+            remember_rivals(i, rival);
+        truth_.add(*instance.own);
+        made_[instance.identifier] = {.by = i, .at = now_};
+        tell_all(i, *instance.own, false);
+        make_ids(i);
+    }
+
+    void withdraw(int i) {
+        Instance &instance = at(i);
+        if (!instance.own)
+            return;
+        truth_.remove(*instance.own);
+        tell_all(i, *instance.own, true);
+        instance.own.reset();
+    }
+
+    void remember_rivals(int i, const Claim &rival) {
+        ++outcome_.double_claims;
+        rivals_.insert(std::minmax(i, made_.at(rival.system_identifier).by));
+    }
+
+    // In the order in which it happened, as replication does; the instance itself knows at once.
+    void tell_all(int i, const Claim &claim, bool withdrawn) {
+        const Instance &teller = at(i);
+        for (int other = 0; other < node_count; ++other) {
+            const bool apart = now_ < split_until_ && at(other).side != teller.side;
+            const std::int64_t leaves = apart ? split_until_ : now_;
+            std::int64_t &heard =
+                heard_.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(other));
+            heard = std::max(heard, leaves + random_.between(0, longest_delay_) +
+                                        random_.between(0, longest_hearing));
+            const Event news{.at = heard,
+                             .instance = other,
+                             .kind = Kind::hear,
+                             .claim = claim,
+                             .withdrawn = withdrawn};
+            if (other == i)
+                hear(at(i), news);
+            else
+                add(news);
+        }
+    }
+
+    static void hear(Instance &instance, const Event &event) {
+        if (event.withdrawn)
+            instance.seen.remove(event.claim);
+        else
+            instance.seen.add(event.claim);
+    }
+
+    static Verdict<Claim> judge_for(Instance &instance) {
+        // The claims to other numbers make no difference, and there are many.
+        return judge<Claim>(0, instance.identifier, [&](auto action) {
+            if (instance.own)
+                for (const Claim &claim : instance.seen.of(instance.own->node))
+                    action(claim);
+        });
+    }
+
+    void make_ids(int i) {
+        Instance &instance = at(i);
+        const Verdict<Claim> verdict = judge_for(instance);
+        if (verdict.standing == Standing::taken) {
+            add({.at = now_ + random_.between(0, longest_reaction),
+                 .instance = i,
+                 .kind = Kind::react,
+                 .life = instance.life});
+            return;
+        }
+        ASSERT_EQ(verdict.standing, Standing::valid);
+        expect_news_is_due(*instance.own);
+
+        const Reservation got =
+            reserve(default_layout, instance.last,
+                    {.now = default_layout.tick_at(default_layout.epoch_us() + year + now_ +
+                                                   instance.clock_is_off_by),
+                     .node = verdict.node,
+                     .wanted = random_.between(1, 100)});
+        ASSERT_EQ(got.refusal, Refusal::none);
+        instance.last = got.last;
+        outcome_.ids += got.count;
+        runs_.push_back({.first = got.first, .count = got.count, .instance = i});
+        add({.at = now_ + random_.of_any_size(minute),
+             .instance = i,
+             .kind = Kind::make_ids,
+             .life = instance.life});
+    }
+
+    // Who makes IDs against a better claim cannot have heard of it yet.
+    void expect_news_is_due(const Claim &own) {
+        for (const Claim &other : truth_.of(own.node)) {
+            if (!is_better(other, own))
+                continue;
+            const std::int64_t since =
+                std::max(made_.at(own.system_identifier).at, made_.at(other.system_identifier).at);
+            outcome_.longest_double_claim = std::max(outcome_.longest_double_claim, now_ - since);
+            ASSERT_LE(now_, std::max(since, split_until_) + longest_delay_ + longest_hearing);
+        }
+    }
+
+    std::int64_t longest_delay_;
+    Random random_;
+    std::int64_t now_ = 0;
+    std::int64_t split_until_ = 0;
+    std::int64_t event_count_ = 0;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::vector<Instance> instances_;
+    std::vector<std::vector<std::int64_t>> heard_; // when the last news of one is, by another
+    Claims truth_;                                 // all claims that exist
+    std::map<std::int64_t, Made> made_;            // the last claim of an identifier
+    std::set<std::pair<int, int>> rivals_;         // who claimed the same number unaware
+    std::vector<Run> runs_;
+    Outcome outcome_;
+};
+
+// Each claims once it has heard of all claims before, and leaves once nobody's clock is behind.
+TEST(SimulatedClaims, MakeNoIdTwiceWhereNewsIsWaitedFor) {
+    constexpr std::int64_t longest_delay = 2 * second;
+    constexpr std::int64_t between_claims = longest_delay + longest_hearing + 1;
+    Cluster cluster(longest_delay, seeded_random());
+    std::int64_t now = 0;
+    for (int i = 0; i < node_count; ++i, now += between_claims)
+        cluster.join_at(now, i);
+    cluster.run_until(now);
+    cluster.expect_settled();
+
+    // The network splits and heals. Nobody joins meanwhile, but everybody makes IDs.
+    cluster.split(now + 10 * minute);
+    cluster.run_until(now += 11 * minute);
+
+    // One in ten is replaced.
+    for (int i = 0; i < node_count; i += 10)
+        cluster.leave_at(now, i);
+    now += 2 * longest_skew + between_claims;
+    for (int i = 0; i < node_count; i += 10, now += between_claims)
+        cluster.join_at(now, i);
+    cluster.run_until(now + minute);
+    cluster.expect_settled();
+
+    const Outcome outcome = cluster.outcome();
+    std::cout << "  IDs: " << outcome.ids << '\n';
+    EXPECT_GT(outcome.ids, 1'000'000);
+    EXPECT_EQ(outcome.double_claims, 0);
+    EXPECT_EQ(outcome.ids_made_twice, 0);
+}
+
+void print(std::int64_t longest_delay, std::int64_t split, const Outcome &outcome) {
+    std::cout << "  news takes up to " << longest_delay / millisecond << " ms, split for "
+              << split / second << " s: " << outcome.double_claims
+              << " double claims, the longest for " << outcome.longest_double_claim / millisecond
+              << " ms, " << outcome.ids << " IDs, " << outcome.ids_made_twice << " made twice\n";
+}
+
+// Everybody claims without waiting.
+void expect_double_claims_end(std::int64_t longest_delay, std::int64_t split) {
+    Cluster cluster(longest_delay, seeded_random());
+    std::int64_t now = 0;
+    if (split > 0)
+        cluster.split(split);
+    for (int i = 0; i < node_count; ++i, now += (longest_delay + longest_hearing) * 2 / 3)
+        cluster.join_at(now, i);
+    // Whoever loses claims again, and may lose again.
+    cluster.run_until(std::max(now, split) + 20 * longest_reaction);
+    cluster.expect_settled();
+
+    const Outcome outcome = cluster.outcome();
+    print(longest_delay, split, outcome);
+    EXPECT_GT(outcome.double_claims, 0);
+    EXPECT_GT(outcome.longest_double_claim, 0);
+    EXPECT_LE(outcome.longest_double_claim, split + longest_delay + longest_hearing);
+}
+
+TEST(SimulatedClaims, DoubleClaimsLiveAsLongAsTheNewsTakes) {
+    for (const std::int64_t longest_delay : {10 * millisecond, 1 * second, 10 * second})
+        expect_double_claims_end(longest_delay, 0);
+}
+
+TEST(SimulatedClaims, DoubleClaimsOfASplitEndWithIt) {
+    expect_double_claims_end(1 * second, 5 * minute);
+}
+
+} // namespace
