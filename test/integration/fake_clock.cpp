@@ -1,6 +1,7 @@
 // The file that libfaketime reads the time from, and what its processes share.
 #include "fake_clock.hpp"
 
+#include <atomic>
 #include <fcntl.h>
 #include <fstream>
 #include <iomanip>
@@ -33,6 +34,12 @@ std::string seconds(std::int64_t ms) {
     return text.str();
 }
 
+// Of a semaphore and a block of shared memory, each of which the system lists by name.
+std::string unused_name() {
+    static std::atomic<int> clocks = 0;
+    return "/snowflake_clock_" + std::to_string(getpid()) + "_" + std::to_string(++clocks);
+}
+
 } // namespace
 
 bool FakeClock::available() {
@@ -42,8 +49,7 @@ bool FakeClock::available() {
 // libfaketime would make a semaphore and a block of shared memory for each server itself, and leave
 // them behind when the server is killed. These are removed with the object.
 FakeClock::FakeClock(const std::filesystem::path &directory)
-    : file_(directory / "clock"), semaphore_("/snowflake_clock_" + std::to_string(getpid())),
-      shared_memory_(semaphore_) {
+    : file_(directory / "clock"), semaphore_(unused_name()), shared_memory_(semaphore_) {
     constexpr off_t size = 4096;
     constexpr mode_t owner_only = 0600;
     sem_unlink(semaphore_.c_str());

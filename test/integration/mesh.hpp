@@ -1,0 +1,59 @@
+// Servers that replicate to each other, each to every other, by means of pglogical: all of them
+// write, and all of them receive. What they share are the tables orders and snowflake.nodes.
+#pragma once
+
+#include "server.hpp"
+#include "session.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace integration {
+
+// One server of a mesh.
+struct Member {
+    std::string name;
+    std::unique_ptr<Server> server;
+
+    // Numbers of nodes, names of servers: all that this server sees, in one text.
+    [[nodiscard]] std::string cluster() const;
+
+    // The rows of orders.
+    [[nodiscard]] Id rows() const;
+    [[nodiscard]] std::string digest() const;
+
+    // Whether its log tells of two rows that met.
+    [[nodiscard]] bool logged_a_conflict() const;
+};
+
+class Mesh {
+  public:
+    // Whether pglogical is installed for this version of PostgreSQL.
+    static bool available();
+
+    // Makes a server with an empty table orders (id bigserial, maker text), converted, and no node
+    // number yet. It is joined with nobody.
+    Member &add(const std::string &name, const std::vector<std::string> &launcher = {});
+
+    // Lets the last server that was added receive from all others and they from it. What the first
+    // has by then is copied; nobody may be writing meanwhile.
+    void join_last();
+
+    // Stops and resumes what two servers send each other.
+    void cut(const Member &one, const Member &other) const;
+    void heal(const Member &one, const Member &other) const;
+
+    // Waits until every server has received all that the others have made.
+    void wait_until_quiet() const;
+
+    [[nodiscard]] const std::vector<std::unique_ptr<Member>> &members() const { return members_; }
+
+  private:
+    std::vector<std::unique_ptr<Member>> members_;
+};
+
+// Waits until a query's single value on a server is as expected.
+void wait_for(const Server &server, const std::string &query, const std::string &expected);
+
+} // namespace integration

@@ -1,0 +1,327 @@
+// Several servers that all write and all receive, joined by replication: the same rows everywhere,
+// no two of them with the same ID, whatever befalls the servers, the links and the clocks; and no
+// two servers with the same node number.
+#include "fake_clock.hpp"
+#include "ids.hpp"
+#include "mesh.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace integration {
+namespace {
+
+// A client that inserts rows until it has inserted so many or its server is gone.
+class Client {
+  public:
+    Client(const Member &member, int rows, unsigned stream)
+        : session_(*member.server), maker_(member.name), wanted_(rows),
+          random_(make_random(stream)), thread_([this] { work(); }) {}
+    Client(const Client &) = delete;
+    Client &operator=(const Client &) = delete;
+    Client(Client &&) = delete;
+    Client &operator=(Client &&) = delete;
+    ~Client() {
+        if (thread_.joinable())
+            thread_.join();
+    }
+
+    // How many rows were committed to its knowledge, so far and in the end.
+    [[nodiscard]] int inserted() const { return inserted_; }
+    int wait() {
+        thread_.join();
+        return inserted_;
+    }
+
+    [[nodiscard]] bool ended_early() const { return ended_early_; }
+
+  private:
+    void work() {
+        constexpr int most_rows = 20;
+        try {
+            while (inserted_ < wanted_) {
+                const int rows = std::min(between(random_, 1, most_rows), wanted_ - inserted_);
+                session_.run("INSERT INTO orders (maker) SELECT '" + maker_ +
+                             "' FROM generate_series(1, " + std::to_string(rows) + ")");
+                inserted_ += rows;
+            }
+        } catch (const pqxx::failure &) {
+            ended_early_ = true;
+        }
+    }
+
+    Session session_;
+    std::string maker_;
+    int wanted_;
+    Random random_;
+    std::atomic<int> inserted_{0};
+    std::atomic<bool> ended_early_{false};
+    std::thread thread_;
+};
+
+using Clients = std::vector<std::unique_ptr<Client>>;
+
+// Starts two clients for a server, or for each server of a mesh.
+void start_clients(Clients &clients, const Member &member, int rows) {
+    for (int i = 0; i < 2; ++i)
+        clients.push_back(
+            std::make_unique<Client>(member, rows, static_cast<unsigned>(clients.size())));
+}
+Clients start_clients(const Mesh &mesh, int rows) {
+    Clients clients;
+    for (const auto &member : mesh.members())
+        start_clients(clients, *member, rows);
+    return clients;
+}
+
+// Waits for clients that must not end early, and returns how many rows they have inserted.
+int wait_for_clients(Clients &clients) {
+    int inserted = 0;
+    for (const auto &client : clients) {
+        inserted += client->wait();
+        EXPECT_FALSE(client->ended_early());
+    }
+    return inserted;
+}
+
+void wait_for_rows(const Client &client, int rows) {
+    while (client.inserted() < rows && !client.ended_early())
+        pause_between_looks();
+}
+
+// The same rows everywhere, and the IDs of each server from its own node.
+void expect_agreement(const Mesh &mesh) {
+    mesh.wait_until_quiet();
+    const Member &first = *mesh.members().front();
+    const Id rows = first.rows();
+    const std::string digest = first.digest();
+    for (const auto &member : mesh.members()) {
+        SCOPED_TRACE("on " + member->name);
+        EXPECT_EQ(member->rows(), rows);
+        EXPECT_EQ(member->digest(), digest);
+        EXPECT_FALSE(member->logged_a_conflict());
+
+        Session session(*member->server);
+        EXPECT_EQ(session.text("SELECT string_agg(DISTINCT snowflake.get_node(id)::text, ' ') FROM "
+                               "orders WHERE maker = '" +
+                               member->name + "'"),
+                  session.text("SELECT snowflake.node()"));
+    }
+}
+
+int claim(const Member &member, const std::string &arguments = "") {
+    return static_cast<int>(
+        Session(*member.server).number("SELECT snowflake.claim_node(" + arguments + ")"));
+}
+
+std::string error_of(const Member &member, const std::string &statement) {
+    Session session(*member.server);
+    try {
+        session.run(statement);
+        return "";
+    } catch (const pqxx::sql_error &error) {
+        const std::string message = error.what();
+        return message.substr(0, message.find('\n'));
+    }
+}
+
+class MeshTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() { available_ = Mesh::available(); }
+
+    void SetUp() override {
+        if (!available_)
+            GTEST_SKIP() << "pglogical is not installed for this version of PostgreSQL";
+    }
+
+    // Adds a server, joins it, and lets it claim the lowest free number.
+    void add(const std::string &name, const std::vector<std::string> &launcher = {}) {
+        const Member &member = mesh_.add(name, launcher);
+        mesh_.join_last();
+        claim(member);
+        mesh_.wait_until_quiet();
+    }
+    void add_three() {
+        for (const char *name : {"north", "south", "west"})
+            add(name);
+    }
+
+    [[nodiscard]] const Member &member(std::size_t i) const { return *mesh_.members().at(i); }
+
+    static bool available_; // NOLINT(*-non-private-member-variables-in-classes)
+    Mesh mesh_;             // NOLINT(*-non-private-member-variables-in-classes)
+};
+bool MeshTest::available_ = false;
+
+TEST_F(MeshTest, HoldsTheSameRowsOnAllServers) {
+    add_three();
+    for (const auto &member : mesh_.members())
+        EXPECT_EQ(member->cluster(), "1 north, 2 south, 3 west");
+
+    Clients clients = start_clients(mesh_, 2000);
+    const int inserted = wait_for_clients(clients);
+    expect_agreement(mesh_);
+    EXPECT_EQ(member(0).rows(), inserted);
+    EXPECT_EQ(
+        Session(*member(1).server)
+            .text("SELECT string_agg(DISTINCT snowflake.get_node(id)::text, ' ') FROM orders"),
+        "1 2 3");
+}
+
+TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
+    add_three();
+    Clients clients = start_clients(mesh_, 1000);
+    Clients doomed;
+    start_clients(doomed, member(2), 1'000'000);
+    wait_for_rows(*doomed.front(), 100);
+    member(2).server->kill_all();
+
+    int inserted = 0;
+    for (const Clients *some : {&clients, &doomed})
+        for (const auto &client : *some)
+            inserted += client->wait();
+    for (const auto &client : doomed)
+        EXPECT_TRUE(client->ended_early());
+
+    member(2).server->start();
+    Clients again;
+    start_clients(again, member(2), 500);
+    inserted += wait_for_clients(again);
+    expect_agreement(mesh_);
+    // A commit may have been lost on its way to the client.
+    EXPECT_GE(member(0).rows(), inserted);
+}
+
+TEST_F(MeshTest, GoesOnAfterALinkWasCut) {
+    add_three();
+    mesh_.cut(member(0), member(1));
+    Clients clients = start_clients(mesh_, 500);
+    int inserted = wait_for_clients(clients);
+    EXPECT_LT(member(0).rows(), inserted);
+    EXPECT_LT(member(1).rows(), inserted);
+
+    mesh_.heal(member(0), member(1));
+    Clients more = start_clients(mesh_, 500);
+    inserted += wait_for_clients(more);
+    expect_agreement(mesh_);
+    EXPECT_EQ(member(0).rows(), inserted);
+}
+
+TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
+    if (!FakeClock::available())
+        GTEST_SKIP() << "libfaketime is not installed";
+    using namespace std::chrono_literals;
+    const TemporaryDirectory slow_directory;
+    const TemporaryDirectory fast_directory;
+    FakeClock slow(slow_directory.path());
+    FakeClock fast(fast_directory.path());
+    slow.differ_by(-3min);
+    fast.differ_by(4min);
+    {
+        Mesh mesh;
+        const auto add = [&mesh](const char *name, const std::vector<std::string> &launcher) {
+            const Member &member = mesh.add(name, launcher);
+            mesh.join_last();
+            claim(member);
+            mesh.wait_until_quiet();
+        };
+        add("present", {});
+        add("past", slow.launcher());
+        add("future", fast.launcher());
+        Clients clients = start_clients(mesh, 1000);
+        const int inserted = wait_for_clients(clients);
+        expect_agreement(mesh);
+
+        const Member &first = *mesh.members().front();
+        EXPECT_EQ(first.rows(), inserted);
+        const auto minutes_from_first = [&](const std::string &maker) {
+            return Session(*first.server)
+                .number("SELECT round(extract(epoch FROM (SELECT min(snowflake.get_timestamp(id)) "
+                        "FROM orders WHERE maker = '" +
+                        maker +
+                        "') - (SELECT min(snowflake.get_timestamp(id)) FROM orders WHERE maker = "
+                        "'present')) / 60)");
+        };
+        EXPECT_LT(minutes_from_first("past"), 0);
+        EXPECT_GT(minutes_from_first("future"), 0);
+    }
+}
+
+TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
+    add_three();
+    Clients clients = start_clients(mesh_, 200);
+    wait_for_clients(clients);
+
+    const Member &late = mesh_.add("late");
+    mesh_.join_last();
+    EXPECT_EQ(late.digest(), member(0).digest());
+
+    const std::string insert = "INSERT INTO orders (maker) VALUES ('late')";
+    const std::string refused = "ERROR:  snowflake node 2 belongs to another instance, \"south\"";
+    EXPECT_EQ(error_of(late, insert), "ERROR:  snowflake.node is not set");
+    EXPECT_EQ(error_of(late, "SELECT snowflake.claim_node(2)"), refused);
+    Session(*late.server).run("ALTER SYSTEM SET snowflake.node = 2");
+    Session(*late.server).run("SELECT pg_reload_conf()");
+    wait_for(*late.server, "SELECT current_setting('snowflake.node')", "2");
+    EXPECT_EQ(error_of(late, insert), refused);
+    EXPECT_EQ(Session(*member(1).server).number("SELECT snowflake.node()"), 2);
+
+    Session(*late.server).run("ALTER SYSTEM RESET snowflake.node");
+    Session(*late.server).run("SELECT pg_reload_conf()");
+    wait_for(*late.server, "SELECT current_setting('snowflake.node')", "0");
+    EXPECT_EQ(claim(late), 4);
+    Clients all = start_clients(mesh_, 200);
+    wait_for_clients(all);
+    expect_agreement(mesh_);
+}
+
+// Two servers that hear nothing of each other claim the same number.
+TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
+    add_three();
+    const Member &early = member(0);
+    const Member &late = member(1);
+    mesh_.cut(early, late);
+    for (const Member *one : {&early, &late}) {
+        Session session(*one->server);
+        session.run("SELECT snowflake.release_node()");
+        session.run("SELECT snowflake.claim_node(9)");
+        EXPECT_EQ(session.number("SELECT snowflake.node()"), 9);
+    }
+
+    // A session that stays connected, and has made IDs with the number.
+    Session session(*late.server);
+    session.run("INSERT INTO orders (maker) VALUES ('south')");
+    mesh_.heal(early, late);
+    mesh_.wait_until_quiet();
+    for (const auto &member : mesh_.members())
+        EXPECT_EQ(member->cluster(), "3 west, 9 north, 9 south lost to north");
+    EXPECT_EQ(session.sqlstate("INSERT INTO orders (maker) VALUES ('south')"), "55000");
+    EXPECT_EQ(error_of(late, "SELECT snowflake.node()"),
+              "ERROR:  snowflake node 9 belongs to another instance, \"north\"");
+    EXPECT_EQ(Session(*early.server).number("SELECT snowflake.node()"), 9);
+
+    // What the error's hint says.
+    session.run("SELECT snowflake.release_node()");
+    EXPECT_EQ(session.number("SELECT snowflake.claim_node()"), 1);
+    EXPECT_EQ(session.sqlstate("INSERT INTO orders (maker) VALUES ('south')"), "00000");
+    mesh_.wait_until_quiet();
+    for (const auto &member : mesh_.members())
+        EXPECT_EQ(member->cluster(), "1 south, 3 west, 9 north");
+}
+
+// What the other tests rely on: two rows with the same ID that meet are found in a log.
+TEST_F(MeshTest, LogsConflicts) {
+    add("north");
+    add("south");
+    mesh_.cut(member(0), member(1));
+    for (const auto &member : mesh_.members())
+        Session(*member->server).run("INSERT INTO orders VALUES (1, '" + member->name + "')");
+    mesh_.heal(member(0), member(1));
+    mesh_.wait_until_quiet();
+    EXPECT_TRUE(member(0).logged_a_conflict() || member(1).logged_a_conflict());
+}
+
+} // namespace
+} // namespace integration
