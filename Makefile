@@ -14,6 +14,8 @@ SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql generate.sql decode.sq
                 convert_definitions.sql convert_dependents.sql convert_trials.sql \
                 convert_obstacles.sql convert_plan.sql convert.sql)
 DATA_built  = $(SCRIPT)
+# For applications that make IDs themselves: the headers that know no server.
+HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)
 
 REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)

@@ -64,9 +64,21 @@ find_postgresql() {
     fi
     # Debian's server brings PGXS without them.
     if [ ! -f "$("$PG_CONFIG" --includedir-server)/postgres.h" ]; then
-        install_packages "postgresql-server-dev-$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')"
+        install_packages "postgresql-server-dev-$(major_version)"
     fi
     export PG_CONFIG
+}
+
+major_version() {
+    "$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/'
+}
+
+# Joins servers. It must be there before the private installation is made. False where there is no
+# package of it for this version.
+install_pglogical() {
+    local package
+    package=postgresql-$(major_version)-pglogical
+    apt-cache show "$package" >/dev/null 2>&1 && install_packages "$package"
 }
 
 # Once a run.

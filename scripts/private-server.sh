@@ -4,7 +4,7 @@
 # All of it lives in one temporary directory. The installation is a tree of links to the system's
 # PostgreSQL, with binaries of its own: they find their libraries and extensions relative to
 # themselves, so that the extension can be installed there and nothing of the system's changes.
-# When the script ends, however it ends, the server is stopped and the directory removed.
+# When the script ends, however it ends, the servers are stopped and the directory removed.
 
 # Creates the directory, $workspace, that everything lives in.
 create_workspace() {
@@ -17,7 +17,8 @@ create_workspace() {
 }
 
 remove_workspace() {
-    stop_server
+    local directory
+    for directory in "$workspace" "$workspace"/*/; do stop_server "${directory%/}"; done
     rm -rf "$workspace"
 }
 
@@ -35,7 +36,8 @@ install_privately() {
     done
     # A link to a snowflake that the system has installed would be written through.
     rm -rf "$root$("$system" --pkglibdir)"/{,bitcode/}snowflake* \
-        "$root$("$system" --sharedir)"/extension/snowflake*
+        "$root$("$system" --sharedir)"/extension/snowflake* \
+        "$root$("$system" --includedir-server)"/extension/snowflake
     mkdir -p "$root/$("$system" --bindir)"
     cp -L "$("$system" --bindir)"/* "$root/$("$system" --bindir)"
     export PG_CONFIG=$root$("$system" --bindir)/pg_config
@@ -46,17 +48,26 @@ install_privately() {
 # Starts the throwaway server and makes it the one that clients connect to. It listens on a Unix
 # socket only. Arguments are options of the server, such as -c snowflake.node=1.
 start_server() {
-    say "Starting a private server in $workspace"
-    as_server_user initdb -D "$workspace/data" -U postgres -A trust --no-locale -E UTF8 \
-        --no-sync >/dev/null
-    as_server_user pg_ctl -D "$workspace/data" -l "$workspace/server.log" -w -t 600 -s \
-        -o "-c listen_addresses='' -c unix_socket_directories='$workspace' -c fsync=off $*" start ||
-        { cat "$workspace/server.log" >&2; die "the private server does not start"; }
+    start_server_in "$workspace" "$@"
     export PGHOST=$workspace PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
     unset PGSERVICE PGSSLMODE PGOPTIONS
 }
 
+# The same in a directory of its own: start_server_in DIRECTORY OPTION...
+start_server_in() {
+    local directory=$1
+    shift
+    say "Starting a private server in $directory"
+    as_server_user initdb -D "$directory/data" -U postgres -A trust --no-locale -E UTF8 \
+        --no-sync >/dev/null
+    as_server_user pg_ctl -D "$directory/data" -l "$directory/server.log" -w -t 600 -s \
+        -o "-c listen_addresses='' -c unix_socket_directories='$directory' -c fsync=off $*" start ||
+        { cat "$directory/server.log" >&2; die "the private server does not start"; }
+}
+
+# stop_server [DIRECTORY]
 stop_server() {
-    [ -f "$workspace/data/postmaster.pid" ] || return 0
-    as_server_user pg_ctl -D "$workspace/data" -m immediate -w -t 600 -s stop || true
+    local directory=${1:-$workspace}
+    [ -f "$directory/data/postmaster.pid" ] || return 0
+    as_server_user pg_ctl -D "$directory/data" -m immediate -w -t 600 -s stop || true
 }

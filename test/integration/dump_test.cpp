@@ -116,5 +116,23 @@ INSTANTIATE_TEST_SUITE_P(Formats, Dump,
                                          Case{"CustomAhead", true, true}),
                          [](const auto &instance) { return std::string(instance.param.name); });
 
+// What is restored elsewhere must not bring claims along.
+TEST(DumpOfClaims, HoldsNone) {
+    const Server server(0);
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("SELECT snowflake.claim_node(7), snowflake.reserve_nodes(8, 9)");
+    for (const bool custom_format : {false, true}) {
+        const std::string copied = custom_format ? "from_archive" : "from_script";
+        restore(server, copied, dump(server, "postgres", custom_format), custom_format);
+        Session copy(server, copied);
+        EXPECT_EQ(copy.number("SELECT count(*) FROM snowflake.nodes"), 0);
+        EXPECT_EQ(copy.sqlstate(nextval("snowflake.id_seq")), "55000");
+        EXPECT_EQ(copy.number("SELECT snowflake.claim_node(8)"), 8);
+        EXPECT_EQ(copy.number("SELECT snowflake.get_node(snowflake.nextval())"), 8);
+    }
+    EXPECT_EQ(session.number("SELECT snowflake.node()"), 7);
+}
+
 } // namespace
 } // namespace integration

@@ -3,9 +3,6 @@
 
 #include "process.hpp"
 
-#include <chrono>
-#include <stdexcept>
-
 namespace integration {
 
 namespace {
@@ -58,17 +55,6 @@ void allow_output_plugin(Session &session) {
 }
 
 } // namespace
-
-void wait_for(const Server &server, const std::string &query, const std::string &expected) {
-    Session session(server);
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    for (std::string value = session.text(query); value != expected; value = session.text(query)) {
-        if (std::chrono::steady_clock::now() > deadline)
-            throw std::runtime_error("waited in vain for '" + expected + "', and see '" + value +
-                                     "', as the result of " + query);
-        pause_between_looks();
-    }
-}
 
 std::string Member::cluster() const {
     return Session(*server).text(

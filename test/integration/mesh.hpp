@@ -53,7 +53,4 @@ class Mesh {
     std::vector<std::unique_ptr<Member>> members_;
 };
 
-// Waits until a query's single value on a server is as expected.
-void wait_for(const Server &server, const std::string &query, const std::string &expected);
-
 } // namespace integration

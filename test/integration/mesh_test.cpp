@@ -2,91 +2,28 @@
 // no two of them with the same ID, whatever befalls the servers, the links and the clocks; and no
 // two servers with the same node number.
 #include "fake_clock.hpp"
-#include "ids.hpp"
+#include "inserter.hpp"
 #include "mesh.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <thread>
 
 namespace integration {
 namespace {
 
-// A client that inserts rows until it has inserted so many or its server is gone.
-class Client {
-  public:
-    Client(const Member &member, int rows, unsigned stream)
-        : session_(*member.server), maker_(member.name), wanted_(rows),
-          random_(make_random(stream)), thread_([this] { work(); }) {}
-    Client(const Client &) = delete;
-    Client &operator=(const Client &) = delete;
-    Client(Client &&) = delete;
-    Client &operator=(Client &&) = delete;
-    ~Client() {
-        if (thread_.joinable())
-            thread_.join();
-    }
-
-    // How many rows were committed to its knowledge, so far and in the end.
-    [[nodiscard]] int inserted() const { return inserted_; }
-    int wait() {
-        thread_.join();
-        return inserted_;
-    }
-
-    [[nodiscard]] bool ended_early() const { return ended_early_; }
-
-  private:
-    void work() {
-        constexpr int most_rows = 20;
-        try {
-            while (inserted_ < wanted_) {
-                const int rows = std::min(between(random_, 1, most_rows), wanted_ - inserted_);
-                session_.run("INSERT INTO orders (maker) SELECT '" + maker_ +
-                             "' FROM generate_series(1, " + std::to_string(rows) + ")");
-                inserted_ += rows;
-            }
-        } catch (const pqxx::failure &) {
-            ended_early_ = true;
-        }
-    }
-
-    Session session_;
-    std::string maker_;
-    int wanted_;
-    Random random_;
-    std::atomic<int> inserted_{0};
-    std::atomic<bool> ended_early_{false};
-    std::thread thread_;
-};
-
-using Clients = std::vector<std::unique_ptr<Client>>;
-
 // Starts two clients for a server, or for each server of a mesh.
-void start_clients(Clients &clients, const Member &member, int rows) {
+void start_clients(Inserters &clients, const Member &member, int rows) {
     for (int i = 0; i < 2; ++i)
-        clients.push_back(
-            std::make_unique<Client>(member, rows, static_cast<unsigned>(clients.size())));
+        clients.push_back(std::make_unique<Inserter>(*member.server, member.name, rows,
+                                                     static_cast<unsigned>(clients.size())));
 }
-Clients start_clients(const Mesh &mesh, int rows) {
-    Clients clients;
+Inserters start_clients(const Mesh &mesh, int rows) {
+    Inserters clients;
     for (const auto &member : mesh.members())
         start_clients(clients, *member, rows);
     return clients;
 }
 
-// Waits for clients that must not end early, and returns how many rows they have inserted.
-int wait_for_clients(Clients &clients) {
-    int inserted = 0;
-    for (const auto &client : clients) {
-        inserted += client->wait();
-        EXPECT_FALSE(client->ended_early());
-    }
-    return inserted;
-}
-
-void wait_for_rows(const Client &client, int rows) {
+void wait_for_rows(const Inserter &client, int rows) {
     while (client.inserted() < rows && !client.ended_early())
         pause_between_looks();
 }
@@ -160,8 +97,8 @@ TEST_F(MeshTest, HoldsTheSameRowsOnAllServers) {
     for (const auto &member : mesh_.members())
         EXPECT_EQ(member->cluster(), "1 north, 2 south, 3 west");
 
-    Clients clients = start_clients(mesh_, 2000);
-    const int inserted = wait_for_clients(clients);
+    Inserters clients = start_clients(mesh_, 2000);
+    const int inserted = wait_for_all(clients);
     expect_agreement(mesh_);
     EXPECT_EQ(member(0).rows(), inserted);
     EXPECT_EQ(
@@ -172,23 +109,23 @@ TEST_F(MeshTest, HoldsTheSameRowsOnAllServers) {
 
 TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
     add_three();
-    Clients clients = start_clients(mesh_, 1000);
-    Clients doomed;
+    Inserters clients = start_clients(mesh_, 1000);
+    Inserters doomed;
     start_clients(doomed, member(2), 1'000'000);
     wait_for_rows(*doomed.front(), 100);
     member(2).server->kill_all();
 
     int inserted = 0;
-    for (const Clients *some : {&clients, &doomed})
+    for (const Inserters *some : {&clients, &doomed})
         for (const auto &client : *some)
             inserted += client->wait();
     for (const auto &client : doomed)
         EXPECT_TRUE(client->ended_early());
 
     member(2).server->start();
-    Clients again;
+    Inserters again;
     start_clients(again, member(2), 500);
-    inserted += wait_for_clients(again);
+    inserted += wait_for_all(again);
     expect_agreement(mesh_);
     // A commit may have been lost on its way to the client.
     EXPECT_GE(member(0).rows(), inserted);
@@ -197,14 +134,14 @@ TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
 TEST_F(MeshTest, GoesOnAfterALinkWasCut) {
     add_three();
     mesh_.cut(member(0), member(1));
-    Clients clients = start_clients(mesh_, 500);
-    int inserted = wait_for_clients(clients);
+    Inserters clients = start_clients(mesh_, 500);
+    int inserted = wait_for_all(clients);
     EXPECT_LT(member(0).rows(), inserted);
     EXPECT_LT(member(1).rows(), inserted);
 
     mesh_.heal(member(0), member(1));
-    Clients more = start_clients(mesh_, 500);
-    inserted += wait_for_clients(more);
+    Inserters more = start_clients(mesh_, 500);
+    inserted += wait_for_all(more);
     expect_agreement(mesh_);
     EXPECT_EQ(member(0).rows(), inserted);
 }
@@ -230,8 +167,8 @@ TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
         add("present", {});
         add("past", slow.launcher());
         add("future", fast.launcher());
-        Clients clients = start_clients(mesh, 1000);
-        const int inserted = wait_for_clients(clients);
+        Inserters clients = start_clients(mesh, 1000);
+        const int inserted = wait_for_all(clients);
         expect_agreement(mesh);
 
         const Member &first = *mesh.members().front();
@@ -251,8 +188,8 @@ TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
 
 TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     add_three();
-    Clients clients = start_clients(mesh_, 200);
-    wait_for_clients(clients);
+    Inserters clients = start_clients(mesh_, 200);
+    wait_for_all(clients);
 
     const Member &late = mesh_.add("late");
     mesh_.join_last();
@@ -272,8 +209,8 @@ TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     Session(*late.server).run("SELECT pg_reload_conf()");
     wait_for(*late.server, "SELECT current_setting('snowflake.node')", "0");
     EXPECT_EQ(claim(late), 4);
-    Clients all = start_clients(mesh_, 200);
-    wait_for_clients(all);
+    Inserters all = start_clients(mesh_, 200);
+    wait_for_all(all);
     expect_agreement(mesh_);
 }
 

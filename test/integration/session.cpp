@@ -77,4 +77,14 @@ void wait_for(Session &session, const std::string &condition) {
     }
 }
 
+void wait_for(const Server &server, const std::string &query, const std::string &expected) {
+    Session session(server);
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (std::string value = session.text(query); value != expected; value = session.text(query)) {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("waited in vain for the result of " + query);
+        pause_between_looks();
+    }
+}
+
 } // namespace integration

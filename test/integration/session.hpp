@@ -49,4 +49,7 @@ class Session {
 // Waits until SELECT condition is true.
 void wait_for(Session &session, const std::string &condition);
 
+// Waits until a query's single value on a server is as expected.
+void wait_for(const Server &server, const std::string &query, const std::string &expected);
+
 } // namespace integration

@@ -1,0 +1,50 @@
+// A client that inserts rows into the table orders (id, maker), whose IDs come from its default.
+#pragma once
+
+#include "ids.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace integration {
+
+// Inserts from a thread of its own, in transactions of various sizes, until it has inserted so many
+// rows or its server is gone.
+class Inserter {
+  public:
+    Inserter(const Server &server, std::string maker, int rows, unsigned random_stream);
+    Inserter(const Inserter &) = delete;
+    Inserter &operator=(const Inserter &) = delete;
+    Inserter(Inserter &&) = delete;
+    Inserter &operator=(Inserter &&) = delete;
+    ~Inserter();
+
+    // How many rows were committed to its knowledge, so far and in the end.
+    [[nodiscard]] int inserted() const { return inserted_; }
+    int wait();
+
+    [[nodiscard]] bool ended_early() const { return ended_early_; }
+
+  private:
+    void work();
+
+    Session session_;
+    std::string maker_;
+    int wanted_;
+    Random random_;
+    std::atomic<int> inserted_{0};
+    std::atomic<bool> ended_early_{false};
+    std::thread thread_;
+};
+
+using Inserters = std::vector<std::unique_ptr<Inserter>>;
+
+// Waits for clients that must not end early, and returns how many rows they have inserted.
+int wait_for_all(const Inserters &clients);
+
+} // namespace integration
