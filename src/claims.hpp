@@ -20,9 +20,9 @@ struct Claim {
 
 // Of two claims to a number the earlier is the better one. Every instance comes to the same answer,
 // however late it hears of them, because it takes nothing but what is in them.
-constexpr bool is_better(const Claim &claim, const Claim &other) noexcept {
-    return claim.claimed_at != other.claimed_at ? claim.claimed_at < other.claimed_at
-                                                : claim.system_identifier < other.system_identifier;
+constexpr bool is_better(const Claim &claim, const Claim &than) noexcept {
+    return claim.claimed_at != than.claimed_at ? claim.claimed_at < than.claimed_at
+                                               : claim.system_identifier < than.system_identifier;
 }
 
 enum class Standing : std::uint8_t {

@@ -112,12 +112,12 @@ void Mesh::join_last() {
     }
 }
 
-void Mesh::cut(const Member &one, const Member &other) const {
+void cut(const Member &one, const Member &other) {
     alter_subscription(one, other, "disable");
     alter_subscription(other, one, "disable");
 }
 
-void Mesh::heal(const Member &one, const Member &other) const {
+void heal(const Member &one, const Member &other) {
     alter_subscription(one, other, "enable");
     alter_subscription(other, one, "enable");
 }

@@ -40,10 +40,6 @@ class Mesh {
     // has by then is copied; nobody may be writing meanwhile.
     void join_last();
 
-    // Stops and resumes what two servers send each other.
-    void cut(const Member &one, const Member &other) const;
-    void heal(const Member &one, const Member &other) const;
-
     // Waits until every server has received all that the others have made.
     void wait_until_quiet() const;
 
@@ -52,5 +48,9 @@ class Mesh {
   private:
     std::vector<std::unique_ptr<Member>> members_;
 };
+
+// Stop and resume what two servers send each other.
+void cut(const Member &one, const Member &other);
+void heal(const Member &one, const Member &other);
 
 } // namespace integration

@@ -133,13 +133,13 @@ TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
 
 TEST_F(MeshTest, GoesOnAfterALinkWasCut) {
     add_three();
-    mesh_.cut(member(0), member(1));
+    cut(member(0), member(1));
     Inserters clients = start_clients(mesh_, 500);
     int inserted = wait_for_all(clients);
     EXPECT_LT(member(0).rows(), inserted);
     EXPECT_LT(member(1).rows(), inserted);
 
-    mesh_.heal(member(0), member(1));
+    heal(member(0), member(1));
     Inserters more = start_clients(mesh_, 500);
     inserted += wait_for_all(more);
     expect_agreement(mesh_);
@@ -219,7 +219,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     add_three();
     const Member &early = member(0);
     const Member &late = member(1);
-    mesh_.cut(early, late);
+    cut(early, late);
     for (const Member *one : {&early, &late}) {
         Session session(*one->server);
         session.run("SELECT snowflake.release_node()");
@@ -230,7 +230,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     // A session that stays connected, and has made IDs with the number.
     Session session(*late.server);
     session.run("INSERT INTO orders (maker) VALUES ('south')");
-    mesh_.heal(early, late);
+    heal(early, late);
     mesh_.wait_until_quiet();
     for (const auto &member : mesh_.members())
         EXPECT_EQ(member->cluster(), "3 west, 9 north, 9 south lost to north");
@@ -252,10 +252,10 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
 TEST_F(MeshTest, LogsConflicts) {
     add("north");
     add("south");
-    mesh_.cut(member(0), member(1));
+    cut(member(0), member(1));
     for (const auto &member : mesh_.members())
         Session(*member->server).run("INSERT INTO orders VALUES (1, '" + member->name + "')");
-    mesh_.heal(member(0), member(1));
+    heal(member(0), member(1));
     mesh_.wait_until_quiet();
     EXPECT_TRUE(member(0).logged_a_conflict() || member(1).logged_a_conflict());
 }

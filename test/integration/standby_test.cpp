@@ -57,6 +57,27 @@ TEST(Standby, RefusesNextvalAsTheServerDoes) {
     EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval()"), "25006");
 }
 
+// It has the same system identifier, and so the same claim.
+TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
+    Server primary(0, lazy_wal_writer);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("SELECT snowflake.claim_node(5)");
+    session.run("INSERT INTO snowflake.nodes VALUES (6, 1, 'another', now(), false, '1.0.0')");
+
+    const Server copy = Server::standby_of(primary);
+    {
+        Session standby(copy);
+        wait_for_replay(session, standby);
+        EXPECT_EQ(standby.number("SELECT snowflake.node()"), 5);
+    }
+    primary.kill_all();
+    copy.promote();
+    Session promoted(copy);
+    EXPECT_EQ(node_of(promoted.number(nextval("snowflake.id_seq"))), 5);
+    EXPECT_EQ(promoted.number("SELECT snowflake.claim_node()"), 5);
+}
+
 struct Sequence {
     const char *name;
     const char *definition;
