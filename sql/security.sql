@@ -107,10 +107,10 @@ SELECT DISTINCT d.classid::regclass FROM pg_depend d
     JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
     WHERE o.oprnamespace = 'hostile'::regnamespace AND d.classid <> 'pg_operator'::regclass;
 
--- Nothing runs with other rights than the caller's, nor looks up a name in another path than its own. The
--- exception calls one function by its full name.
-SELECT p.oid::regprocedure FROM pg_proc p
-    WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prosecdef;
+-- Nothing runs with other rights than the caller's, but what claims nodes, which not everybody may call.
+-- Nothing looks up a name in another path than its own. The exception calls one function by its full name.
+SELECT p.oid::regprocedure, has_function_privilege('public', p.oid, 'EXECUTE') AS public FROM pg_proc p
+    WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prosecdef ORDER BY p.proname COLLATE "C";
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
     WHERE p.pronamespace = 'snowflake'::regnamespace AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
       AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false);
