@@ -27,7 +27,7 @@ const char *const all_narrow_keys =
     "SELECT a.attrelid::regclass, a.attname FROM pg_attribute a"
     " JOIN pg_constraint k ON k.conrelid = a.attrelid AND a.attnum = ANY (k.conkey)"
     " WHERE k.contype IN ('p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)"
-    " AND a.attrelid >= 16384";
+    " AND a.attrelid >= 16384 AND a.attrelid <> 'snowflake.nodes'::regclass";
 const char *const all_server_calls =
     "SELECT adrelid::regclass, adnum FROM pg_attrdef"
     " WHERE pg_get_expr(adbin, adrelid) ~ '(?<!snowflake\\.)nextval'"

@@ -49,7 +49,8 @@ void make_nothing_in_the_schema(Session &session) {
           "CREATE OR REPLACE FUNCTION snowflake.lastval() RETURNS bigint LANGUAGE sql"
           " AS 'SELECT 1::bigint'",
           "CREATE TABLE snowflake.pg_class (oid oid)", "ALTER SCHEMA snowflake RENAME TO melted",
-          "ALTER FUNCTION snowflake.nextval SECURITY DEFINER", "DROP FUNCTION snowflake.nextval"})
+          "ALTER FUNCTION snowflake.nextval(regclass) SECURITY DEFINER",
+          "DROP FUNCTION snowflake.nextval(regclass)"})
         EXPECT_EQ(session.sqlstate(statement), not_permitted) << statement;
 }
 
