@@ -39,12 +39,13 @@ COMMENT ON COLUMN v5.id IS 'column of a view';
 COMMENT ON RULE "_RETURN" ON v5 IS 'rule of a view';
 COMMENT ON TYPE v5 IS 'row type of a view';
 -- Materialized views: with indexes, options, populated or not.
-CREATE MATERIALIZED VIEW m1 WITH (fillfactor = 80) AS SELECT id, t, md5(t) AS hash FROM base;
+CREATE MATERIALIZED VIEW m1 WITH (fillfactor = 80, toast.autovacuum_enabled = false) AS SELECT id, t, md5(t) AS hash FROM base;
 CREATE UNIQUE INDEX m1_id ON m1 (id) INCLUDE (t) WITH (fillfactor = 70);
 CREATE INDEX m1_expr ON m1 ((id + 1), lower(t)) WHERE id > 0;
 ALTER INDEX m1_expr ALTER COLUMN 1 SET STATISTICS 77;
 COMMENT ON INDEX m1_expr IS 'index';
 CLUSTER m1 USING m1_id;
+ALTER MATERIALIZED VIEW m1 REPLICA IDENTITY FULL;
 CREATE INDEX m1_space ON m1 (t, id) TABLESPACE regress_snowflake_space WHERE t <> '';
 CREATE MATERIALIZED VIEW m2 AS SELECT m1.id FROM m1 JOIN v2 ON true WITH NO DATA;
 GRANT SELECT ON m1 TO regress_snowflake_owner;
@@ -144,6 +145,7 @@ CREATE FUNCTION everything() RETURNS TABLE (object text, fact text) LANGUAGE sql
         SELECT 'pg_class'::regclass::oid, oid, 0, concat_ws('|', relkind, relowner::regrole,
                (SELECT string_agg(x::text, ',' ORDER BY x::text COLLATE "C") FROM unnest(relacl) x), reloptions,
                relispopulated, relrowsecurity, relreplident, relpersistence,
+               (SELECT t.reloptions FROM pg_class t WHERE t.oid = class.reltoastrelid),
                (SELECT spcname FROM pg_tablespace s WHERE s.oid = reltablespace),
                CASE WHEN relkind IN ('v', 'm') THEN pg_get_viewdef(oid) END)
             FROM class WHERE relkind <> 'S'
@@ -213,6 +215,17 @@ SELECT count(*) FROM v5;
 SELECT * FROM m1;
 REFRESH MATERIALIZED VIEW m2;
 SELECT (whole).id = (wholes[1]).id AS same FROM m3;
+
+-- A materialized view is filled when the policies are there again by which its owner sees rows.
+CREATE TABLE secret (id serial PRIMARY KEY);
+INSERT INTO secret DEFAULT VALUES;
+ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY positive ON secret USING (id > 0);
+GRANT SELECT ON secret TO regress_snowflake_owner;
+CREATE MATERIALIZED VIEW shown AS SELECT id FROM secret;
+ALTER MATERIALIZED VIEW shown OWNER TO regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('secret_id_seq');
+SELECT * FROM shown;
 
 SET client_min_messages = warning;
 DROP PUBLICATION regress_snowflake_pub1, regress_snowflake_pub2;

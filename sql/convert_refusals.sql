@@ -195,6 +195,12 @@ CREATE MATERIALIZED VIEW hidden_rows AS SELECT id FROM hidden;
 CREATE INDEX ON hidden_rows (id);
 ALTER MATERIALIZED VIEW hidden_rows OWNER TO regress_snowflake_other;
 SELECT snowflake.convert_sequence_to_snowflake('hidden_id_seq');
+-- What is filled from a materialized view that was emptied since.
+CREATE TABLE emptied (id serial);
+CREATE MATERIALIZED VIEW emptied_rows AS SELECT id FROM emptied;
+CREATE MATERIALIZED VIEW emptied_count AS SELECT count(id) FROM emptied_rows;
+REFRESH MATERIALIZED VIEW emptied_rows WITH NO DATA;
+SELECT snowflake.convert_sequence_to_snowflake('emptied_id_seq');
 -- A key that is made again for a table of somebody else, who keeps it, is none.
 CREATE TABLE closed.ours (id serial PRIMARY KEY);
 CREATE TABLE closed.theirs (id bigint REFERENCES closed.ours);

@@ -88,7 +88,7 @@ BEGIN
                     RAISE;
                 END IF;
             WHEN syntax_error_or_access_rule_violation OR data_exception
-                 OR integrity_constraint_violation THEN
+                 OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
                 obstacles := obstacles || format('%s: %s', split_part(step.command, E'\n', 1), SQLERRM);
         END;
         IF step.size >= large THEN

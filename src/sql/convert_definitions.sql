@@ -187,12 +187,17 @@ BEGIN
                rtrim(pg_get_viewdef(c.oid), ';') AS query, c.relispopulated,
                ' USING ' || quote_ident(m.amname) AS method,
                ' TABLESPACE ' || quote_ident(s.spcname) AS tablespace,
-               (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ')
-                                || ')'
-                    FROM pg_options_to_table(c.reloptions) x) AS options
+               (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
+                                                      x.option_value), ', ') || ')'
+                    FROM (VALUES ('', c.reloptions), ('toast.', t.reloptions)) given(prefix, options),
+                         pg_options_to_table(given.options) x) AS options,
+               CASE WHEN c.relkind = 'm' THEN
+                   CASE c.relreplident WHEN 'f' THEN 'FULL' WHEN 'n' THEN 'NOTHING' END
+               END AS replica_identity
             INTO o
             FROM pg_rewrite r
             JOIN pg_class c ON c.oid = r.ev_class
+            LEFT JOIN pg_class t ON t.oid = c.reltoastrelid
             LEFT JOIN pg_am m ON m.oid = c.relam
             LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
             WHERE r.oid = objid;
@@ -208,6 +213,9 @@ BEGIN
         RETURN QUERY SELECT setting
             FROM pg_attribute a, snowflake.conversion_column_settings(o.type, o.name, a.attname) setting
             WHERE a.attrelid = o.oid AND a.attnum > 0;
+        IF o.replica_identity IS NOT NULL THEN
+            RETURN NEXT format('ALTER %s %s REPLICA IDENTITY %s', o.type, o.name, o.replica_identity);
+        END IF;
         RETURN QUERY SELECT snowflake.conversion_annotations(
             'pg_class'::regclass, o.oid, format('%s %s', o.type, o.name));
         RETURN QUERY SELECT snowflake.conversion_annotations(

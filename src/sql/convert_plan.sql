@@ -240,7 +240,8 @@ BEGIN
         RETURN NEXT;
     END IF;
 
-    -- And back again what was in the way, the innermost first.
+    -- And back again what was in the way, the innermost first. Materialized views are filled when all
+    -- is there: without its policies a table would show nothing to who does not own it.
     FOR o IN
         SELECT d.kind,
                coalesce(CASE WHEN d.kind = 'view' THEN '' ELSE 'on ' END || d.relid,
@@ -248,7 +249,8 @@ BEGIN
                c AS definition, n
             FROM unnest(dependents) d
             CROSS JOIN LATERAL snowflake.conversion_definition(d.kind, d.objid) WITH ORDINALITY x(c, n)
-            ORDER BY d.depth, array_position(ARRAY['generated', 'index', 'constraint', 'statistics', 'view'], d.kind),
+            ORDER BY c LIKE 'REFRESH %', d.depth,
+                     array_position(ARRAY['generated', 'index', 'constraint', 'statistics', 'view'], d.kind),
                      d.objid, n
     LOOP
         step := step + 1;
