@@ -64,6 +64,16 @@ REVOKE ALL ON SEQUENCE private_id_seq FROM regress_snowflake_reader;
 SELECT snowflake.convert_sequence_to_snowflake('private_id_seq');
 SELECT has_sequence_privilege('regress_snowflake_reader', 'private_id_seq', 'USAGE') AS may_use;
 
+-- Defaults that use the sequence of an identity, of a view that is made again, and of a table where it
+-- is ours already, use the new one.
+CREATE TABLE shared (id integer GENERATED ALWAYS AS IDENTITY);
+CREATE VIEW shared_view AS SELECT id FROM shared;
+ALTER VIEW shared_view ALTER id SET DEFAULT nextval('shared_id_seq');
+CREATE TABLE shares (id bigint DEFAULT snowflake.nextval('shared_id_seq'));
+SELECT snowflake.convert_sequence_to_snowflake('shared_id_seq');
+INSERT INTO shared_view DEFAULT VALUES RETURNING snowflake.get_node(id);
+INSERT INTO shares DEFAULT VALUES RETURNING snowflake.get_node(id);
+
 -- As an owner who is no superuser.
 SET ROLE regress_snowflake_owner;
 CREATE TABLE own (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, parent integer REFERENCES own);

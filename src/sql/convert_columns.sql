@@ -113,15 +113,21 @@ CREATE FUNCTION snowflake.conversion_columns(seq regclass)
                             UNION ALL
                             SELECT attrdef FROM name)
     ),
-    sources AS (
-        SELECT relid, attnum, false AS is_identity, old_default,
-               nullif(new_default, old_default) AS new_default
-            FROM defaults
-        UNION ALL
-        SELECT d.refobjid, d.refobjsubid, true, NULL, 'snowflake.nextval(' || argument.text || ')'
-            FROM argument, pg_depend d
+    identity AS (
+        SELECT d.refobjid AS relid, d.refobjsubid AS attnum
+            FROM pg_depend d
             WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
               AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+    ),
+    sources AS (
+        -- The sequence of an identity is made anew, and all defaults that use it with it.
+        SELECT relid, attnum, false AS is_identity, old_default,
+               CASE WHEN new_default <> old_default OR EXISTS (SELECT FROM identity) THEN new_default
+               END AS new_default
+            FROM defaults
+        UNION ALL
+        SELECT identity.relid, identity.attnum, true, NULL, 'snowflake.nextval(' || argument.text || ')'
+            FROM argument, identity
     ),
     -- All columns that hold values of these: through foreign keys from the referenced to the
     -- referencing column, and up and down the inheritance.

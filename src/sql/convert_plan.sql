@@ -105,7 +105,11 @@ BEGIN
         WHERE c.is_identity;
     IF FOUND THEN
         FOR o IN
-            SELECT * FROM unnest(columns) WHERE old_default IS NOT NULL ORDER BY relid::oid, attnum
+            SELECT * FROM unnest(columns)
+                WHERE old_default IS NOT NULL
+                  -- Those of views that are out of the way went with them.
+                  AND relid NOT IN (SELECT d.relid FROM unnest(dependents) d WHERE d.kind = 'view')
+                ORDER BY relid::oid, attnum
         LOOP
             step := step + 1;
             command := format('ALTER TABLE ONLY %s ALTER COLUMN %I DROP DEFAULT', o.relid, o.attname);
