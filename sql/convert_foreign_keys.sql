@@ -57,7 +57,18 @@ SELECT snowflake.convert_sequence_to_snowflake('q_id_seq');
 CREATE TABLE wide (id bigserial PRIMARY KEY);
 CREATE TABLE wide_child (wide_id bigint REFERENCES wide);
 SELECT command FROM snowflake.conversion_plan('wide_id_seq') WHERE command LIKE 'ALTER TABLE%' ORDER BY step;
+-- Only the table whose default changes is locked then, and none at all the second time.
+CREATE VIEW locked AS
+    SELECT relation::regclass FROM pg_locks
+        WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND locktype = 'relation';
+BEGIN;
 SELECT snowflake.convert_sequence_to_snowflake('wide_id_seq');
+TABLE locked;
+COMMIT;
+BEGIN;
+SELECT snowflake.convert_sequence_to_snowflake('wide_id_seq');
+TABLE locked;
+COMMIT;
 
 SET client_min_messages = warning;
 DROP SCHEMA fk, "fk 2" CASCADE;

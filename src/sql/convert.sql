@@ -30,7 +30,11 @@ BEGIN
 
     -- An INSERT locks its table before the sequence, so that is the order here too. What was planned
     -- until now may have changed until the locks are there; what counts is planned under them.
-    PERFORM snowflake.conversion_lock(ARRAY(SELECT c.relid FROM snowflake.conversion_columns(seq) c));
+    -- Where columns are widened, the server makes the foreign keys between the tables again.
+    columns := ARRAY(SELECT c FROM snowflake.conversion_columns(seq) c);
+    PERFORM snowflake.conversion_lock(ARRAY(
+        SELECT c.relid FROM unnest(columns) c
+            WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)));
     columns := ARRAY(SELECT c FROM snowflake.conversion_columns(seq) c);
 
     EXECUTE format('SELECT last_value FROM %s', seq) INTO last;
