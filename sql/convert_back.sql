@@ -62,6 +62,10 @@ CREATE VIEW next_one AS SELECT snowflake.nextval('plain_id_seq');
 \set SHOW_CONTEXT never
 SELECT snowflake.convert_snowflake_to_sequence('plain_id_seq');
 DROP VIEW next_one;
+CREATE RULE latest AS ON DELETE TO plain_view DO INSTEAD
+    DELETE FROM plain WHERE id = snowflake.currval('plain_id_seq');
+SELECT snowflake.convert_snowflake_to_sequence('plain_id_seq');
+DROP RULE latest ON plain_view;
 SELECT snowflake.convert_snowflake_to_sequence('plain');
 SELECT snowflake.convert_snowflake_to_sequence('snowflake.id_seq');
 CREATE ROLE regress_snowflake_user;

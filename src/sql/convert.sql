@@ -158,7 +158,7 @@ BEGIN
             WHERE d.classid = 'pg_attrdef'::regclass
               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq));
 
-    -- Whatever else calls snowflake.nextval on the sequence would keep the extension from being dropped.
+    -- Whatever else calls our functions on the sequence would keep the extension from being dropped.
     obstacles := ARRAY(
         SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
             FROM pg_depend d
@@ -168,7 +168,7 @@ BEGIN
               AND e.refclassid = 'pg_proc'::regclass
               AND e.refobjid IN (SELECT oid FROM pg_proc
                                      WHERE pronamespace = 'snowflake'::regnamespace
-                                       AND proname IN ('nextval', 'nextvals')));
+                                       AND proname IN ('nextval', 'nextvals', 'currval')));
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % back', seq
             USING ERRCODE = 'feature_not_supported',
