@@ -11,6 +11,9 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     AS $function$
     WITH col AS (SELECT * FROM unnest(columns)),
     dependent AS (SELECT * FROM unnest(dependents)),
+    caller(is_superuser) AS (
+        SELECT rolsuper FROM pg_roles WHERE rolname = current_user
+    ),
     argument(text) AS (
         SELECT snowflake.conversion_argument(seq)
     ),
@@ -21,7 +24,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     -- take from a sequence is not to be lost.
     trial AS MATERIALIZED (
         SELECT col.relid, col.attnum, replace(col.new_default, call.text, 'number') AS expression,
-               coalesce(nullif(y.typbasetype, 0), 
+               coalesce(nullif(y.typbasetype, 0),
                         CASE WHEN col.widened OR y.oid IN ('smallint'::regtype, 'integer'::regtype)
                                   AND col.relid IN (SELECT relid FROM dependent WHERE kind = 'view')
                              THEN 'bigint'::regtype ELSE y.oid END) AS type,
@@ -215,7 +218,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         CROSS JOIN LATERAL unnest(ARRAY[CASE WHEN made.by_caller THEN quote_ident(current_user)::regrole END,
                                         nullif(made.owner, quote_ident(current_user)::regrole)]::oid[]) r(role)
         WHERE NOT has_schema_privilege(r.role, n.oid, 'CREATE')
-          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+          AND NOT (SELECT is_superuser FROM caller)
     UNION ALL
     SELECT format('trigger %I of %s cannot be made again: %I may not execute the function %s', t.tgname,
                   d.relid, current_user, t.tgfoid::regprocedure)
@@ -229,7 +232,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         JOIN pg_language l ON l.oid = p.prolang
         WHERE d.kind = 'routine'
           AND NOT (l.lanpltrusted AND has_language_privilege(l.oid, 'USAGE'))
-          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+          AND NOT (SELECT is_superuser FROM caller)
     UNION ALL
     SELECT DISTINCT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
                            k.conname, k.conrelid::regclass, current_user, k.confrelid::regclass)
@@ -245,7 +248,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         FROM dependent d JOIN pg_constraint k ON k.oid = d.objid
         WHERE d.kind IN ('constraint', 'rebuilt constraint')
           AND EXISTS (SELECT FROM snowflake.conversion_constraint_triggers(k.oid))
-          AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+          AND NOT (SELECT is_superuser FROM caller)
     UNION ALL
     SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', held.object,
                            pg_get_userbyid(x.grantor), current_user)
