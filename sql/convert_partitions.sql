@@ -37,6 +37,35 @@ INSERT INTO sale_21 (year) VALUES (2021) RETURNING snowflake.get_node(id);
 INSERT INTO refund SELECT id, year FROM sale WHERE id > 1000;
 INSERT INTO refund VALUES (99, 2020);
 
+-- The indexes of partitions keep what they have of their own.
+CREATE TABLE shelf (id serial, floor integer NOT NULL, CONSTRAINT shelf_key UNIQUE (floor, id)) PARTITION BY LIST (floor);
+CREATE TABLE shelf_1 PARTITION OF shelf FOR VALUES IN (1);
+CREATE TABLE shelf_rest PARTITION OF shelf DEFAULT PARTITION BY LIST (floor);
+CREATE TABLE shelf_all PARTITION OF shelf_rest DEFAULT;
+CREATE INDEX shelf_sum ON shelf (floor, (id + floor));
+COMMENT ON INDEX shelf_sum IS 'of the whole';
+ALTER INDEX shelf_1_floor_id_key RENAME TO "Odd 'Key";
+COMMENT ON CONSTRAINT "Odd 'Key" ON shelf_1 IS 'key of a part';
+ALTER TABLE shelf_1 REPLICA IDENTITY USING INDEX "Odd 'Key";
+ALTER INDEX shelf_all_floor_expr_idx RENAME TO sums;
+ALTER INDEX sums SET (fillfactor = 50);
+ALTER INDEX sums ALTER COLUMN 2 SET STATISTICS 77;
+COMMENT ON INDEX sums IS 'of a part';
+ALTER TABLE shelf_all CLUSTER ON sums;
+CREATE VIEW shelf_index AS
+    SELECT c.relname, c.reloptions, i.indisclustered, i.indisreplident, i.indrelid::regclass::text AS relation,
+           (SELECT string_agg(attstattarget::text, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = c.oid),
+           (SELECT p.relname FROM pg_class p JOIN pg_inherits h ON h.inhparent = p.oid WHERE h.inhrelid = c.oid) AS whole,
+           obj_description(c.oid, 'pg_class') AS comment,
+           (SELECT obj_description(k.oid, 'pg_constraint') FROM pg_constraint k WHERE k.conindid = c.oid) AS key_comment
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE c.relnamespace = 'part'::regnamespace AND i.indrelid::regclass::text LIKE 'shelf%';
+CREATE TEMPORARY TABLE before AS TABLE shelf_index;
+SELECT count(*) FROM before;
+SELECT snowflake.convert_sequence_to_snowflake('shelf_id_seq');
+(TABLE before EXCEPT TABLE shelf_index) UNION ALL (TABLE shelf_index EXCEPT TABLE before);
+DROP TABLE before;
+
 -- Wide already, partitioned by the ID itself.
 CREATE TABLE hashed (id bigserial PRIMARY KEY) PARTITION BY HASH (id);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 1, REMAINDER 0);

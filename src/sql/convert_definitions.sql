@@ -146,6 +146,60 @@ $function$;
 COMMENT ON FUNCTION snowflake.conversion_index_settings(oid) IS
     'commands that give an index what its definition does not say';
 
+-- The server makes the indexes of partitions together with that of the whole, and chooses their names.
+CREATE FUNCTION snowflake.conversion_name_index(whole regclass, partition regclass, index_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    chosen record;
+BEGIN
+    SELECT c.oid::regclass AS index, c.relname AS name INTO chosen
+        FROM pg_partition_tree(whole) part
+        JOIN pg_index i ON i.indexrelid = part.relid
+        JOIN pg_class c ON c.oid = part.relid
+        WHERE i.indrelid = partition;
+    IF chosen.name <> index_name THEN
+        EXECUTE format('ALTER INDEX %s RENAME TO %I', chosen.index, index_name);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_name_index(regclass, regclass, name) IS
+    'gives the part that a partition has of a partitioned index its name';
+
+CREATE FUNCTION snowflake.conversion_partition_index(index oid)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT format('SELECT snowflake.conversion_name_index(%L, %L, %L)', pg_partition_root(i.indexrelid),
+                  i.indrelid::regclass, c.relname)
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE i.indexrelid = index
+    UNION ALL
+    SELECT format('ALTER INDEX %s SET (%s)', index::regclass,
+                  string_agg(format('%I = %L', x.option_name, x.option_value), ', '))
+        FROM pg_class c, pg_options_to_table(c.reloptions) x
+        WHERE c.oid = index
+        HAVING count(*) > 0
+    UNION ALL
+    -- It would have that of the whole.
+    SELECT format('COMMENT ON INDEX %s IS NULL', index::regclass)
+        WHERE obj_description(index, 'pg_class') IS NULL
+          AND EXISTS (SELECT FROM pg_partition_ancestors(index) whole
+                          WHERE obj_description(whole.relid, 'pg_class') IS NOT NULL)
+    UNION ALL
+    SELECT snowflake.conversion_index_settings(index)
+    UNION ALL
+    SELECT snowflake.conversion_annotations('pg_constraint'::regclass, k.oid,
+                                            format('CONSTRAINT %I ON %s', k.conname, k.conrelid::regclass))
+        FROM pg_constraint k
+        WHERE k.conindid = index AND k.contype IN ('p', 'u', 'x')
+$function$;
+COMMENT ON FUNCTION snowflake.conversion_partition_index(oid) IS
+    'commands that give the part that a partition has of a partitioned index what the server forgets of it';
+
 CREATE FUNCTION snowflake.conversion_definition(kind text, objid oid)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -260,8 +314,12 @@ BEGIN
         RETURN QUERY SELECT snowflake.conversion_index_settings(objid);
 
     WHEN 'rebuilt index' THEN
-        RETURN QUERY SELECT x FROM snowflake.conversion_index_settings(objid) x
-            WHERE x ~ '^ALTER INDEX .* (SET STATISTICS|DEPENDS ON EXTENSION) ';
+        IF (SELECT relispartition FROM pg_class WHERE oid = objid) THEN
+            RETURN QUERY SELECT snowflake.conversion_partition_index(objid);
+        ELSE
+            RETURN QUERY SELECT x FROM snowflake.conversion_index_settings(objid) x
+                WHERE x ~ '^ALTER INDEX .* (SET STATISTICS|DEPENDS ON EXTENSION) ';
+        END IF;
 
     WHEN 'constraint' THEN
         SELECT k.conname, k.conrelid::regclass AS relation, k.conindid,

@@ -81,13 +81,15 @@ CREATE FUNCTION snowflake.conversion_dependents(columns snowflake.conversion_col
             WHERE node.depth > 0
             GROUP BY 1, 2
     ),
-    -- But what the server forgets of it is of the index.
+    -- But what the server forgets of it is of the index. So it is with the part that a partition has of
+    -- a key.
     object AS (
         SELECT * FROM found
         UNION ALL
         SELECT 'pg_class'::regclass, k.conindid, found.depth, found.calls
             FROM found JOIN pg_constraint k ON k.oid = found.objid
-            WHERE found.classid = 'pg_constraint'::regclass AND found.depth = 1 AND k.contype = 'x'
+            WHERE found.classid = 'pg_constraint'::regclass AND found.depth = 1
+              AND (k.contype = 'x' OR k.contype IN ('p', 'u') AND k.conparentid <> 0)
     )
     SELECT CASE
                WHEN object.depth = 1000 THEN NULL
