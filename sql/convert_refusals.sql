@@ -169,6 +169,7 @@ CREATE FUNCTION closed.lone_same(closed.lone_view, closed.lone_view) RETURNS boo
 ALTER FUNCTION closed.lone_same OWNER TO regress_snowflake_owner;
 REVOKE CREATE ON SCHEMA closed FROM regress_snowflake_owner;
 REVOKE EXECUTE ON FUNCTION closed.keep() FROM PUBLIC;
+REVOKE TRIGGER ON closed.lone FROM regress_snowflake_owner;
 REVOKE REFERENCES ON closed.far FROM regress_snowflake_owner;
 SET ROLE regress_snowflake_owner;
 SELECT snowflake.convert_sequence_to_snowflake('closed.lone_id_seq');
@@ -196,7 +197,7 @@ CREATE INDEX ON hidden_rows (id);
 ALTER MATERIALIZED VIEW hidden_rows OWNER TO regress_snowflake_other;
 SELECT snowflake.convert_sequence_to_snowflake('hidden_id_seq');
 -- What is filled from a materialized view that was emptied since.
-CREATE TABLE emptied (id serial);
+CREATE TABLE emptied (id integer GENERATED ALWAYS AS IDENTITY);
 CREATE MATERIALIZED VIEW emptied_rows AS SELECT id FROM emptied;
 CREATE MATERIALIZED VIEW emptied_count AS SELECT count(id) FROM emptied_rows;
 REFRESH MATERIALIZED VIEW emptied_rows WITH NO DATA;

@@ -225,6 +225,11 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         FROM dependent d JOIN pg_trigger t ON t.oid = d.objid
         WHERE d.kind = 'trigger' AND NOT has_function_privilege(t.tgfoid, 'EXECUTE')
     UNION ALL
+    SELECT format('trigger %I of %s cannot be made again: %I may not create triggers there', t.tgname, d.relid,
+                  current_user)
+        FROM dependent d JOIN pg_trigger t ON t.oid = d.objid
+        WHERE d.kind = 'trigger' AND NOT has_table_privilege(d.relid, 'TRIGGER')
+    UNION ALL
     SELECT format('%s cannot be made again: %I may not use the language %I',
                   pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user, l.lanname)
         FROM dependent d
