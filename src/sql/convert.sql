@@ -12,6 +12,7 @@ DECLARE
     epoch_ms constant bigint := 1672531200000;
     slack_ms constant bigint := 60000; -- a snowflake sequence may itself be ahead of the clock
     large constant bigint := 1024 * 1024; -- bytes from which on a rewrite is announced
+    sequence_name constant text := seq::text; -- which an identity's sequence does not keep to the end
     step record;
     started timestamptz;
     steps integer := 0;
@@ -102,7 +103,7 @@ BEGIN
     END LOOP;
 
     IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', seq
+        RAISE EXCEPTION 'cannot convert sequence %', sequence_name
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;
