@@ -142,6 +142,10 @@ SELECT snowflake.lease_node();
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
 DISCARD ALL;
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+-- A shared lock is no lease: another session may have it as well.
+SELECT pg_advisory_lock_shared(1936617335, 22);
+SELECT snowflake.lease_node();
+DISCARD ALL;
 SET snowflake.node = 0;
 
 -- Rights: everybody sees the cluster and makes IDs; the rest can be granted.

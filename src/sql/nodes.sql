@@ -208,7 +208,8 @@ BEGIN
     SELECT l.objid::integer INTO candidate FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = lock_class::oid AND l.objsubid = 2
           AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-          AND l.pid = pg_backend_pid() AND l.objid::integer = ANY (candidates);
+          AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' -- others may share other modes
+          AND l.objid::integer = ANY (candidates);
     IF FOUND THEN
         RETURN candidate;
     END IF;
