@@ -49,6 +49,12 @@ class LeasedIds {
         return pqxx::nontransaction(connection_).exec(query)[0][0].as<std::int64_t>();
     }
 
+    // Another instance may turn out to have the better claim to the number.
+    void check_lease() {
+        if (ask("SELECT snowflake.lease_node()") != node_)
+            throw std::runtime_error("the leased snowflake node belongs to another instance");
+    }
+
     void read_clock() {
         server_us_ = ask("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
         read_at_ = Steady::now();
@@ -56,8 +62,10 @@ class LeasedIds {
 
     // What the server's clock shows, or a little less: the time that the answer took.
     std::int64_t now_us() {
-        if (Steady::now() - read_at_ > clock_is_good_for)
+        if (Steady::now() - read_at_ > clock_is_good_for) {
+            check_lease();
             read_clock();
+        }
         const auto since = Steady::now() - read_at_;
         return server_us_ + std::chrono::duration_cast<std::chrono::microseconds>(since).count();
     }
