@@ -191,10 +191,10 @@ Reservation reserve_below_max_value(Layout layout, Id last, Request request,
 // How much two processors may disagree on the time, generously.
 constexpr std::int64_t clock_skew_us = 100;
 
-// What was reserved on a page.
+// What was reserved on a page, and the LSN up to which the WAL covers it.
 struct Granted {
     Reservation reserved;
-    XLogRecPtr lsn; // up to which the WAL covers it
+    XLogRecPtr lsn;
 };
 
 // How many IDs to reserve, and whether all of them or none.
@@ -283,24 +283,24 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
     session::outwait(layout.unix_us(last_tick + 1));
 }
 
-// Reserves IDs and sees to it that they can be handed out.
-Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                        Wanted wanted) {
+// Reserves IDs and sees to it that they can be handed out. The LSN of the lease is then theirs.
+Reservation reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                            Wanted wanted) {
     if (unlikely(sequence.definition.database_wide && layout != default_layout))
         raise_foreign_layout(sequence);
-    const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
+    const auto [reserved, lsn] = reserve_on_page(sequence, layout, node, now_us, wanted);
 
     // An ID must not leave before its record is on disk, here and on synchronous standbys, whoever
     // wrote that: a transaction that changes nothing else waits for neither when it commits. Almost
     // always this is one comparison.
-    if (sequence.definition.storage.logged && granted.lsn != sequence.lease.lsn) {
-        XLogFlush(granted.lsn);
-        server::wait_for_standbys(granted.lsn);
-        sequence.lease.lsn = granted.lsn;
+    if (sequence.definition.storage.logged && lsn != sequence.lease.lsn) {
+        XLogFlush(lsn);
+        server::wait_for_standbys(lsn);
+        sequence.lease.lsn = lsn;
     }
     if (unlikely(sequence.definition.rewritten_here))
-        keep_to_the_clock(layout, granted.reserved);
-    return granted;
+        keep_to_the_clock(layout, reserved);
+    return reserved;
 }
 
 // Gives the session a new lease, of up to CACHE IDs.
@@ -308,7 +308,7 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
     sequence.lease.left = 0;
     // Without WAL a page does not show that setval moved the sequence, so nothing is leased.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const auto [reserved, lsn] = reserve_durably(
+    const Reservation reserved = reserve_durably(
         sequence, layout, node, now_us, {.count = wanted, .batch = false, .far_ahead = true});
     const std::int64_t tick = layout.tick_of(reserved.first);
     sequence.lease = {.left = reserved.count,
@@ -318,7 +318,7 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
                       .ends_us = layout.unix_us(tick + 1),
                       .layout = layout,
                       .node = node,
-                      .lsn = lsn};
+                      .lsn = sequence.lease.lsn};
 }
 
 } // namespace
@@ -345,10 +345,8 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     // What is left of a lease is below the batch, and must not come after it.
     sequence.lease.left = 0;
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
-    const Reservation reserved =
-        reserve_durably(sequence, layout, node, now_us,
-                        {.count = count, .batch = true, .far_ahead = may_set})
-            .reserved;
+    const Reservation reserved = reserve_durably(
+        sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set});
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
     return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};
 }

@@ -21,7 +21,7 @@ struct Lease {
     std::int64_t ends_us; // when the tick is over, in Unix microseconds
     Layout layout;        // what they were made under, and must be asked for under
     int node;
-    XLogRecPtr lsn; // of the page they were reserved on; flushed
+    XLogRecPtr lsn; // of the page they were reserved on, flushed; means nothing without WAL
 };
 
 // What the catalogs say of a sequence.
@@ -40,7 +40,7 @@ struct Sequence {
 
     Id last; // last ID handed out in this session (its currval); no_id: none
     Lease lease;
-    Buffer buffer; // where the page was last; InvalidBuffer: not known. Pinned if returned
+    Buffer buffer; // where the page was last, and is while it is pinned; InvalidBuffer: not known
 
     Definition definition; // while known
     bool known;

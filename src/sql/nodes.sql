@@ -41,6 +41,21 @@ CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
     FOR EACH ROW EXECUTE FUNCTION snowflake.nodes_changed();
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
 
+CREATE VIEW snowflake.cluster AS
+    SELECT n.node, n.name, n.system_identifier, n.claimed_at, n.leased, n.version,
+           n.system_identifier = c.system_identifier AS is_this_instance,
+           (SELECT better.name FROM snowflake.nodes better
+                WHERE better.node = n.node
+                  AND (better.claimed_at, better.system_identifier)
+                      < (n.claimed_at, n.system_identifier)
+                ORDER BY better.claimed_at, better.system_identifier LIMIT 1) AS lost_to
+        FROM snowflake.nodes n CROSS JOIN pg_catalog.pg_control_system() c;
+GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
+COMMENT ON VIEW snowflake.cluster IS
+    'instances that have claimed node numbers, as this instance sees them';
+COMMENT ON COLUMN snowflake.cluster.lost_to IS
+    'which instance has the better claim to the number; NULL where none has';
+
 CREATE FUNCTION snowflake.node()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node'
@@ -63,12 +78,19 @@ DECLARE
     mine snowflake.nodes%ROWTYPE;
     taken snowflake.nodes%ROWTYPE;
     wanted integer;
+    another text; -- how to get a number that is free
 BEGIN
     -- Otherwise two sessions might find the same number free.
     LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
 
     SELECT * INTO mine FROM snowflake.nodes n
         WHERE n.system_identifier = identifier AND NOT n.leased ORDER BY n.claimed_at LIMIT 1;
+    another := concat('To claim a free one: ',
+                      CASE WHEN setting IS NOT NULL
+                           THEN 'ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); ' END,
+                      CASE WHEN mine.node IS NOT NULL
+                           THEN 'SELECT snowflake.release_node(); ' END,
+                      'SELECT snowflake.claim_node();');
     wanted := coalesce(claim_node.node, mine.node, setting,
         (SELECT min(free) FROM generate_series(1, 1023) free
              WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = free)));
@@ -80,7 +102,8 @@ BEGIN
                          'are gone for good.';
     ELSIF wanted NOT BETWEEN 1 AND 1023 THEN
         RAISE EXCEPTION 'snowflake node % is out of range', wanted
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.';
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.',
+                  HINT = another;
     ELSIF wanted <> mine.node THEN
         RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine.node
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -101,19 +124,13 @@ BEGIN
     IF FOUND AND taken.system_identifier = identifier THEN
         RAISE EXCEPTION 'snowflake node % is reserved for leases on this instance', wanted
             USING ERRCODE = 'object_in_use',
-                  HINT = 'To claim a free one: SELECT snowflake.claim_node();';
+                  HINT = another;
     ELSIF FOUND THEN
         RAISE EXCEPTION 'snowflake node % belongs to another instance, "%"', wanted, taken.name
             USING ERRCODE = 'object_in_use',
                   DETAIL = format('The instance with the system identifier %s claimed it at %s.',
                                   taken.system_identifier, taken.claimed_at),
-                  HINT = concat('To claim a free one: ',
-                                CASE WHEN setting IS NOT NULL
-                                     THEN 'ALTER SYSTEM RESET snowflake.node; '
-                                          'SELECT pg_reload_conf(); ' END,
-                                CASE WHEN mine.node IS NOT NULL
-                                     THEN 'SELECT snowflake.release_node(); ' END,
-                                'SELECT snowflake.claim_node();');
+                  HINT = another;
     END IF;
 
     INSERT INTO snowflake.nodes AS n (node, system_identifier, name, version)
@@ -169,7 +186,8 @@ BEGIN
     IF taken <> '{}' THEN
         RAISE EXCEPTION 'snowflake nodes % to % are not all free', first, last
             USING ERRCODE = 'object_in_use',
-                  DETAIL = format('In use: %s.', array_to_string(taken, ', '));
+                  DETAIL = format('In use: %s.', array_to_string(taken, ', ')),
+                  HINT = 'To see by whom: SELECT node, name FROM snowflake.cluster ORDER BY node;';
     END IF;
 
     INSERT INTO snowflake.nodes (node, system_identifier, name, leased, version)
@@ -193,16 +211,9 @@ CREATE FUNCTION snowflake.lease_node()
     AS $function$
 DECLARE
     lock_class CONSTANT integer := 1936617335; -- "snow" in ASCII
-    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    -- Not those that another instance has the better claim to.
     candidates CONSTANT integer[] := ARRAY(
-        SELECT n.node FROM snowflake.nodes n
-            WHERE n.system_identifier = identifier AND n.leased
-              AND NOT EXISTS (SELECT FROM snowflake.nodes other
-                                  WHERE other.node = n.node
-                                    AND (other.claimed_at, other.system_identifier)
-                                        < (n.claimed_at, n.system_identifier))
-            ORDER BY n.node);
+        SELECT c.node FROM snowflake.cluster c
+            WHERE c.is_this_instance AND c.leased AND c.lost_to IS NULL ORDER BY c.node);
     candidate integer;
 BEGIN
     SELECT l.objid::integer INTO candidate FROM pg_locks l
@@ -228,24 +239,10 @@ BEGIN
     RAISE EXCEPTION 'all % snowflake nodes that are reserved for leases are in use',
                     cardinality(candidates)
         USING ERRCODE = 'configuration_limit_exceeded',
-              HINT = 'As a superuser, reserve more: '
-                     'SELECT snowflake.reserve_nodes(first => .., last => ..);';
+              HINT = 'As a superuser, reserve more, for example: '
+                     'SELECT snowflake.reserve_nodes(1000, 1023);';
 END $function$;
 REVOKE EXECUTE ON FUNCTION snowflake.lease_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.lease_node() IS
     'a node number for this session, until it ends';
 
-CREATE VIEW snowflake.cluster AS
-    SELECT n.node, n.name, n.system_identifier, n.claimed_at, n.leased, n.version,
-           n.system_identifier = c.system_identifier AS is_this_instance,
-           (SELECT better.name FROM snowflake.nodes better
-                WHERE better.node = n.node
-                  AND (better.claimed_at, better.system_identifier)
-                      < (n.claimed_at, n.system_identifier)
-                ORDER BY better.claimed_at, better.system_identifier LIMIT 1) AS lost_to
-        FROM snowflake.nodes n CROSS JOIN pg_catalog.pg_control_system() c;
-GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
-COMMENT ON VIEW snowflake.cluster IS
-    'instances that have claimed node numbers, as this instance sees them';
-COMMENT ON COLUMN snowflake.cluster.lost_to IS
-    'which instance has the better claim to the number; NULL where none has';
