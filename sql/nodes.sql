@@ -186,6 +186,17 @@ SELECT snowflake.claim_node();
 SELECT snowflake.node(), snowflake.get_node(snowflake.nextval());
 SELECT snowflake.release_node();
 
+-- What the setting is cannot be pretended before the module is loaded.
+GRANT EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) TO regress_snowflake_operator;
+\c -
+SELECT current_setting('snowflake.node') AS real \gset
+SET client_min_messages = error;
+SET ROLE regress_snowflake_operator;
+SET snowflake.node = 0;
+SELECT state FROM outcome(format('SELECT snowflake.reserve_nodes(%1$s, %1$s)', :real));
+RESET ROLE;
+
+REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM regress_snowflake_operator;
 DROP SEQUENCE s;
 DROP FUNCTION outcome;
 DROP ROLE regress_snowflake_operator, regress_snowflake_user;

@@ -57,6 +57,15 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
     SRF_RETURN_NEXT(call, Int64GetDatum(take(batch)));
 }
 
+// node_setting() returns integer: the setting as the module knows it. A value that somebody gave
+// before the module was loaded has been checked by then.
+PG_FUNCTION_INFO_V1(snowflake_node_setting);
+Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
+    if (settings::node() == settings::node_unset)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(settings::node());
+}
+
 // node() returns integer
 PG_FUNCTION_INFO_V1(snowflake_node);
 Datum snowflake_node(PG_FUNCTION_ARGS) {

@@ -56,6 +56,13 @@ COMMENT ON VIEW snowflake.cluster IS
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
 
+CREATE FUNCTION snowflake.node_setting()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_node_setting'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.node_setting() IS
+    'value of the setting snowflake.node; NULL if it is not set';
+
 CREATE FUNCTION snowflake.node()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node'
@@ -73,8 +80,7 @@ CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAUL
     AS $function$
 DECLARE
     identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := -- empty where a SET was undone before the module was loaded
-        nullif(nullif(current_setting('snowflake.node', true), '')::integer, 0);
+    setting CONSTANT integer := snowflake.node_setting();
     mine snowflake.nodes%ROWTYPE;
     taken snowflake.nodes%ROWTYPE;
     wanted integer;
@@ -168,7 +174,7 @@ CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
     AS $function$
 DECLARE
     identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := nullif(current_setting('snowflake.node', true), '')::integer;
+    setting CONSTANT integer := snowflake.node_setting();
     taken integer[];
     reserved integer;
 BEGIN
