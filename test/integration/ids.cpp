@@ -1,4 +1,5 @@
-// Composing, checking and asking for IDs; random numbers that can be had again.
+// Composing, checking and asking for IDs, and sequences of them; random numbers that can be had
+// again.
 #include "ids.hpp"
 
 #include <algorithm>
@@ -48,6 +49,16 @@ std::int64_t unix_ms_now() {
 Id hour_ahead(int node) {
     constexpr std::int64_t hour_ms = 3'600'000;
     return compose(unix_ms_now() + hour_ms, node, 0);
+}
+
+void create_sequences(const Server &server, std::span<const Sequence> sequences) {
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    for (const Sequence &sequence : sequences) {
+        session.run(sequence.definition);
+        if (sequence.ahead)
+            session.run(setval(sequence.name, hour_ahead()));
+    }
 }
 
 std::string nextval(const std::string &sequence, int rows) {

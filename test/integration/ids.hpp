@@ -1,11 +1,13 @@
 // What the tests know of IDs, written down apart from the extension's own code.
 #pragma once
 
+#include "server.hpp"
 #include "session.hpp"
 
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,17 @@ std::int64_t unix_ms_now();
 // An ID of an hour from now. A sequence set to it is ahead of the clock for the rest of the test,
 // so that its durable state alone, and not the clock, keeps it from repeating itself.
 Id hour_ahead(int node = 1);
+
+// A sequence that a test makes and follows through crashes, failovers and restores.
+struct Sequence {
+    std::string name;
+    std::string definition; // the command that makes it
+    Id stride;
+    bool ahead; // set to hour_ahead()
+};
+
+// Makes the extension and the sequences.
+void create_sequences(const Server &server, std::span<const Sequence> sequences);
 
 // SELECT snowflake.nextval('sequence'), in this many rows.
 std::string nextval(const std::string &sequence, int rows = 1);

@@ -18,14 +18,6 @@ enum class Victim {
     the_postmaster
 };
 
-struct Sequence {
-    std::string name;
-    std::string definition;
-    Id stride;
-    // Set an hour ahead, so that the durable state alone keeps it from repeating itself.
-    bool ahead;
-};
-
 // A stride of 4096 takes a whole millisecond, so that the sequence runs ahead of the clock by
 // itself and passes its high-water mark every 1000 IDs. An unlogged sequence starts anew after a
 // crash: the clock keeps its IDs above.
@@ -41,16 +33,6 @@ const std::array<Sequence, 7> sequences{{
      " item text)",
      1, false},
 }};
-
-void create_sequences(const Server &server) {
-    Session session(server);
-    session.run("CREATE EXTENSION snowflake");
-    for (const Sequence &sequence : sequences) {
-        session.run(sequence.definition);
-        if (sequence.ahead)
-            session.run(setval(sequence.name, hour_ahead()));
-    }
-}
 
 // How a client takes its IDs. Only the first kind waits for the disk at the end of a statement; the
 // last never commits.
@@ -159,7 +141,7 @@ TEST(Kill, LosesNoId) {
     Random random = make_random();
     // Killing processes loses nothing that they have written, synchronized or not.
     Server server(1, {"autovacuum = off", "fsync = off"});
-    create_sequences(server);
+    create_sequences(server, sequences);
 
     Book book;
     for (int round = 0; round < rounds(victims * combinations); ++round) {

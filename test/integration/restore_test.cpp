@@ -10,12 +10,6 @@
 namespace integration {
 namespace {
 
-struct Sequence {
-    std::string name;
-    std::string definition;
-    Id stride;
-    bool ahead;
-};
 const std::array<Sequence, 5> sequences{{
     {"in_time", "CREATE SEQUENCE in_time", 1, false},
     {"cached", "CREATE SEQUENCE cached CACHE 50", 1, false},
@@ -23,16 +17,6 @@ const std::array<Sequence, 5> sequences{{
     {"cached_ahead", "CREATE SEQUENCE cached_ahead CACHE 50", 1, true},
     {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096, true},
 }};
-
-void create_sequences(const Server &server) {
-    Session session(server);
-    session.run("CREATE EXTENSION snowflake");
-    for (const Sequence &sequence : sequences) {
-        session.run(sequence.definition);
-        if (sequence.ahead)
-            session.run(setval(sequence.name, hour_ahead()));
-    }
-}
 
 // Some IDs of each sequence.
 void make_ids(Session &session, Book &book) {
@@ -62,7 +46,7 @@ class Restore : public testing::Test {
             1, std::vector<std::string>{"autovacuum = off", "fsync = off", "archive_mode = on",
                                         "archive_command = 'cp %p " + archive + "/%f'"});
         restore_command_ = "restore_command = 'cp " + archive + "/%f %p'";
-        create_sequences(*original_);
+        create_sequences(*original_, sequences);
         Session session(*original_);
         make_ids(session, book_);
         original_->run_successfully("pg_basebackup", {"-d", original_->conninfo(), "-D", backup(),
@@ -126,7 +110,7 @@ TEST_F(Restore, GoesOnAboveAPointInTime) {
 // To the same version, since no other need be at hand: the way is the same.
 TEST(Upgrade, GoesOnAbove) {
     Server before(1, {"autovacuum = off", "fsync = off"});
-    create_sequences(before);
+    create_sequences(before, sequences);
     Book book;
     {
         Session session(before);
@@ -147,7 +131,7 @@ TEST(Upgrade, GoesOnAbove) {
 
 TEST(Copy, LivesBesideTheOriginalUnderItsOwnNode) {
     const Server original(1, {"autovacuum = off", "fsync = off"});
-    create_sequences(original);
+    create_sequences(original, sequences);
     Session first(original);
     Book book;
     make_ids(first, book);

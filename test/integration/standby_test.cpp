@@ -78,18 +78,12 @@ TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
     EXPECT_EQ(promoted.number("SELECT snowflake.claim_node()"), 5);
 }
 
-struct Sequence {
-    const char *name;
-    const char *definition;
-    bool ahead;
-    Id stride;
-};
-constexpr std::array<Sequence, 5> sequences{{
-    {"in_time", "CREATE SEQUENCE in_time", false, 1},
-    {"ahead", "CREATE SEQUENCE ahead", true, 1},
-    {"cached", "CREATE SEQUENCE cached CACHE 50", true, 1},
-    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", true, 4096},
-    {"snowflake.id_seq", "", true, 1},
+const std::array<Sequence, 5> sequences{{
+    {"in_time", "CREATE SEQUENCE in_time", 1, false},
+    {"ahead", "CREATE SEQUENCE ahead", 1, true},
+    {"cached", "CREATE SEQUENCE cached CACHE 50", 1, true},
+    {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096, true},
+    {"snowflake.id_seq", "", 1, true},
 }};
 
 // Makes IDs of every sequence, none of them committed, and returns the greatest of each.
@@ -111,14 +105,10 @@ std::array<Id, sequences.size()> make_ids(Session &session) {
 // the primary's disk, and promotes it.
 void expect_to_go_on_above(const char *between_ids) {
     Server primary(1, lazy_wal_writer);
+    create_sequences(primary, sequences);
     Session session(primary);
-    session.run("CREATE EXTENSION snowflake");
-    for (const Sequence &sequence : sequences) {
-        session.run(sequence.definition);
-        if (sequence.ahead)
-            session.run(setval(sequence.name, hour_ahead()));
+    for (const Sequence &sequence : sequences)
         session.run(nextval(sequence.name));
-    }
 
     const Server copy = Server::standby_of(primary);
     Session standby(copy);
