@@ -27,6 +27,7 @@ extern "C" {
 #include "access/xloginsert.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_control.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
@@ -40,6 +41,7 @@ extern "C" {
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "replication/syncrep.h"
+#include "replication/walsender.h"
 #if PG_VERSION_NUM < 170000
 #include "storage/buf_internals.h"
 #endif
@@ -80,8 +82,20 @@ inline void end_critical_section() {
 }
 
 // Waits for synchronous standbys, if there are any and synchronous_commit asks for it, to have the
-// WAL up to lsn on disk. Cancellation ends that with a warning, as it does at a commit.
+// WAL up to lsn, which is on disk here, on disk as well. Cancellation ends that with a warning, as
+// it does at a commit.
 inline void wait_for_standbys(XLogRecPtr lsn) {
+    if (!SyncRepRequested() || SyncRepStandbyNames == nullptr || *SyncRepStandbyNames == '\0')
+        return;
+    // The server takes it that no two processes wait for the same position. Who has not written the
+    // record that ends at this one writes one that does nothing, and waits for that.
+    if (lsn != XactLastRecEnd) {
+        char something = 0; // a record must not be empty
+        XLogBeginInsert();
+        XLogRegisterData(&something, sizeof something);
+        lsn = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
+        XLogFlush(lsn);
+    }
     // The server wants interrupts held meanwhile, and looks for these itself.
     InterruptHoldoffCount = InterruptHoldoffCount + 1;
     SyncRepWaitForLSN(lsn, false);
