@@ -22,14 +22,10 @@ remove_workspace() {
     rm -rf "$workspace"
 }
 
-# Builds the extension and installs it in a private installation. Afterwards PG_CONFIG and PATH are
-# those of the private installation.
-install_privately() {
-    local root=$workspace/postgresql system=$PG_CONFIG directory
-
-    say "Building the extension for $("$system" --version)"
-    as_builder make -s -C "$checkout" PG_CONFIG="$system" -j "$(nproc)"
-
+# Makes the private installation of the PostgreSQL of a pg_config, without the extension, and prints
+# the pg_config of that.
+copy_postgresql() {
+    local root=$workspace/postgresql system=$1 directory
     for directory in --pkglibdir --sharedir --includedir-server; do
         mkdir -p "$root/$(dirname "$("$system" $directory)")"
         cp -rs "$("$system" $directory)" "$root/$(dirname "$("$system" $directory)")"
@@ -40,8 +36,16 @@ install_privately() {
         "$root$("$system" --includedir-server)"/extension/snowflake
     mkdir -p "$root/$("$system" --bindir)"
     cp -L "$("$system" --bindir)"/* "$root/$("$system" --bindir)"
-    export PG_CONFIG=$root$("$system" --bindir)/pg_config
-    export PATH=$root$("$system" --bindir):$PATH
+    echo "$root$("$system" --bindir)/pg_config"
+}
+
+# Builds the extension and installs it in a private installation. Afterwards PG_CONFIG and PATH are
+# those of the private installation.
+install_privately() {
+    say "Building the extension for $("$PG_CONFIG" --version)"
+    as_builder make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" -j "$(nproc)"
+    PG_CONFIG=$(copy_postgresql "$PG_CONFIG")
+    export PG_CONFIG PATH=${PG_CONFIG%/*}:$PATH
     make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" install >/dev/null
 }
 

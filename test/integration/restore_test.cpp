@@ -4,6 +4,7 @@
 #include "server.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -107,9 +108,12 @@ TEST_F(Restore, GoesOnAboveAPointInTime) {
     expect_to_go_on(restored, after, false);
 }
 
-// To the same version, since no other need be at hand: the way is the same.
+// From the PostgreSQL that the variable SNOWFLAKE_OLD_PG_CONFIG names. Without it, from the same
+// version: the way is the same.
 TEST(Upgrade, GoesOnAbove) {
-    Server before(1, {"autovacuum = off", "fsync = off"});
+    const std::vector<std::string> settings{"autovacuum = off", "fsync = off"};
+    const char *old = std::getenv("SNOWFLAKE_OLD_PG_CONFIG");
+    Server before = old == nullptr ? Server(1, settings) : Server::of_version(old, 1, settings);
     create_sequences(before, sequences);
     Book book;
     {
@@ -117,7 +121,7 @@ TEST(Upgrade, GoesOnAbove) {
         make_ids(session, book);
     }
     before.stop();
-    Server after(1, {"autovacuum = off", "fsync = off"});
+    Server after(1, settings);
     after.stop();
     // It writes into the current directory.
     std::filesystem::current_path(after.file(""));

@@ -63,8 +63,7 @@ Output run_command(const std::vector<std::string> &command,
             .err = read_file(files.err)};
 }
 
-std::string find_programs(const std::filesystem::path &directory) {
-    const std::string pg_config = environment("PG_CONFIG", "pg_config");
+std::string find_programs(const std::string &pg_config, const std::filesystem::path &directory) {
     Output output = run_command({pg_config, "--bindir"}, directory);
     if (output.exit_code != 0)
         throw std::runtime_error("cannot run " + pg_config + " (see the variable PG_CONFIG)");
@@ -96,16 +95,27 @@ TemporaryDirectory::~TemporaryDirectory() {
 
 Server::Server(int node, const std::vector<std::string> &settings,
                std::vector<std::string> launcher)
+    : Server(environment("PG_CONFIG", "pg_config"), node, settings, std::move(launcher)) {}
+
+Server Server::of_version(const std::string &pg_config, int node,
+                          const std::vector<std::string> &settings) {
+    return {pg_config, node, settings, {}};
+}
+
+Server::Server(const std::string &pg_config, int node, const std::vector<std::string> &settings,
+               std::vector<std::string> launcher)
     : launcher_(std::move(launcher)) {
     if (geteuid() == 0)
         throw std::runtime_error("PostgreSQL does not run as root: start this program as an "
                                  "ordinary user (runuser -u postgres -- ...)");
     forget_client_settings();
-    programs_ = find_programs(directory_.path());
+    programs_ = find_programs(pg_config, directory_.path());
     // What is not synchronized here would be lost with the machine, not with the server's
     // processes.
     run_successfully("initdb", {"--no-sync", "-D", data(), "-U", "postgres", "-A", "trust", "-E",
                                 "UTF8", "--no-locale", "--no-instructions",
+                                // Nobody must change a page while it is written out.
+                                "--data-checksums",
                                 // Small segments, so that a test can fill them.
                                 "--wal-segsize=1"});
     configure({"snowflake.node = " + std::to_string(node),

@@ -40,6 +40,10 @@ class Server {
     explicit Server(int node, const std::vector<std::string> &settings = {},
                     std::vector<std::string> launcher = {});
 
+    // The same with the programs of another PostgreSQL, the one of a pg_config.
+    static Server of_version(const std::string &pg_config, int node,
+                             const std::vector<std::string> &settings);
+
     // Copies a running server and starts the copy as its streaming standby.
     static Server standby_of(const Server &primary, const std::vector<std::string> &settings = {});
 
@@ -101,6 +105,8 @@ class Server {
                           const std::vector<std::string> &arguments) const;
 
   private:
+    Server(const std::string &pg_config, int node, const std::vector<std::string> &settings,
+           std::vector<std::string> launcher);
     struct Copy {
         const Server &original;
         bool standby;
