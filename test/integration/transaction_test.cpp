@@ -71,7 +71,8 @@ class TransactionOnDamage : public testing::TestWithParam<const char *> {};
 
 TEST_P(TransactionOnDamage, GoesOnAfterTheError) {
     constexpr std::streamoff special_space = 8192 - 8;
-    Server server(1, {"fsync = off", "autovacuum = off"});
+    // So that the damage comes as far as the extension.
+    Server server(1, {"fsync = off", "autovacuum = off", "ignore_checksum_failure = on"});
     std::filesystem::path file;
     {
         Session session(server);
