@@ -11,14 +11,23 @@ namespace integration {
 
 namespace {
 
-// libpqxx would silently connect anew, and a lost session would look like a living one. Deprecated,
-// because version 7 never does.
-pqxx::connection &stay_broken(pqxx::connection &connection) {
+// libpqxx 6 would silently connect anew, and a lost session would look like a living one; later
+// versions never do.
+template <typename Connection>
+Connection &stay_broken(Connection &connection) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    connection.inhibit_reactivation(true);
+    if constexpr (requires { connection.inhibit_reactivation(true); })
+        connection.inhibit_reactivation(true);
 #pragma GCC diagnostic pop
     return connection;
+}
+
+template <typename Value>
+Value single_value(const pqxx::result &result) {
+    if (result.size() != 1 || result.columns() != 1)
+        throw std::logic_error("a single value was expected of " + result.query());
+    return result[0][0].as<Value>();
 }
 
 } // namespace
@@ -29,7 +38,7 @@ std::string sqlstate_of(const pqxx::sql_error &error) {
 }
 
 Session::Session(const Server &server, const std::string &database)
-    : Session(server.conninfo(database)) {}
+    : Session(server.conninfo(database) + " options='-c client_min_messages=error'") {}
 
 Session::Session(const std::string &conninfo)
     : connection_(conninfo), statements_(stay_broken(connection_)) {}
@@ -50,19 +59,17 @@ std::vector<Id> Session::numbers(const std::string &sql) {
 }
 
 Id Session::number(const std::string &sql) {
-    return statements_.exec1(sql)[0].as<Id>();
+    return single_value<Id>(statements_.exec(sql));
 }
 
 std::string Session::text(const std::string &sql) {
-    return statements_.exec1(sql)[0].as<std::string>();
+    return single_value<std::string>(statements_.exec(sql));
 }
 
 std::string Session::sqlstate(const std::string &sql) {
     try {
         run(sql);
         return "00000";
-    } catch (const pqxx::insufficient_privilege &) {
-        return "42501"; // version 6 does not keep it
     } catch (const pqxx::sql_error &error) {
         return sqlstate_of(error);
     }

@@ -20,6 +20,7 @@ std::string sqlstate_of(const pqxx::sql_error &error);
 // transaction of its own, unless BEGIN was one of them.
 class Session {
   public:
+    // Notices are not sent: nobody would read them.
     explicit Session(const Server &server, const std::string &database = "postgres");
 
     // A connection to anything that speaks the server's protocol.
@@ -42,7 +43,6 @@ class Session {
 
   private:
     pqxx::connection connection_;
-    pqxx::quiet_errorhandler no_notices_{connection_};
     pqxx::nontransaction statements_;
 };
 
