@@ -1,6 +1,8 @@
 // Inserting until there is enough, or no server.
 #include "inserter.hpp"
 
+#include "process.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -23,11 +25,13 @@ int Inserter::wait() {
 void Inserter::work() {
     constexpr int most_rows = 20;
     try {
-        while (inserted_ < wanted_) {
+        while (inserted_ < wanted_ && !stop_) {
             const int rows = std::min(between(random_, 1, most_rows), wanted_ - inserted_);
             session_.run("INSERT INTO orders (maker) SELECT '" + maker_ +
                          "' FROM generate_series(1, " + std::to_string(rows) + ")");
             inserted_ += rows;
+            if (wanted_ == endless)
+                pause_between_looks();
         }
     } catch (const pqxx::failure &) {
         ended_early_ = true;

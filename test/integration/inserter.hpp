@@ -6,6 +6,7 @@
 #include "session.hpp"
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,9 +15,13 @@
 namespace integration {
 
 // Inserts from a thread of its own, in transactions of various sizes, until it has inserted so many
-// rows or its server is gone.
+// rows, is told to stop, or its server is gone.
 class Inserter {
   public:
+    // So many that it goes on until it is told to stop; then it is in no hurry, lest the servers
+    // that have to receive its rows fall behind.
+    static constexpr int endless = std::numeric_limits<int>::max();
+
     Inserter(const Server &server, std::string maker, int rows, unsigned random_stream);
     Inserter(const Inserter &) = delete;
     Inserter &operator=(const Inserter &) = delete;
@@ -27,6 +32,9 @@ class Inserter {
     // How many rows were committed to its knowledge, so far and in the end.
     [[nodiscard]] int inserted() const { return inserted_; }
     int wait();
+
+    // Lets it finish the transaction that it is at.
+    void stop() { stop_ = true; }
 
     [[nodiscard]] bool ended_early() const { return ended_early_; }
 
@@ -39,6 +47,7 @@ class Inserter {
     Random random_;
     std::atomic<int> inserted_{0};
     std::atomic<bool> ended_early_{false};
+    std::atomic<bool> stop_{false};
     std::thread thread_;
 };
 

@@ -39,10 +39,39 @@ void subscribe(const Member &receiver, const Member &sender, bool copy) {
              "replicating");
 }
 
-void alter_subscription(const Member &receiver, const Member &sender, const std::string &action) {
+// The one value of a query on the replication slot of a subscription, at its sender.
+std::string slot(const std::string &column, const Member &receiver, const Member &sender) {
+    return "SELECT " + column + " FROM pg_replication_slots WHERE slot_name LIKE '%" +
+           subscription(receiver, sender) + "'";
+}
+
+void switch_subscription(const Member &receiver, const Member &sender, bool on) {
     Session(*receiver.server)
-        .run("SELECT pglogical.alter_subscription_" + action + "('" +
-             subscription(receiver, sender) + "', true)");
+        .run(std::string("SELECT pglogical.alter_subscription_") + (on ? "enable" : "disable") +
+             "('" + subscription(receiver, sender) + "', true)");
+    // A receiver that is told to stop may still apply what has come.
+    wait_for(*sender.server, slot("active", receiver, sender), on ? "t" : "f");
+}
+
+// Waits until one receiver has all that the other has.
+void catch_up(const Member &receiver, const Member &other, const Member &sender) {
+    const std::string enough =
+        Session(*sender.server).text(slot("confirmed_flush_lsn", other, sender));
+    wait_for(*sender.server, slot("confirmed_flush_lsn >= '" + enough + "'", receiver, sender),
+             "t");
+}
+
+// Lets one receiver go on where the other has stopped.
+void go_on_from(const Member &receiver, const Member &other, const Member &sender) {
+    const auto origin = [&sender](const Member &member) {
+        return "external_id LIKE '%" + subscription(member, sender) + "'";
+    };
+    const std::string position =
+        Session(*other.server)
+            .text("SELECT remote_lsn FROM pg_replication_origin_status WHERE " + origin(other));
+    Session(*receiver.server)
+        .run("SELECT pg_replication_origin_advance(external_id, '" + position +
+             "') FROM pg_replication_origin_status WHERE " + origin(receiver));
 }
 
 // Recent minor versions of the server use no output plugin that they are not told of.
@@ -102,24 +131,44 @@ Member &Mesh::add(const std::string &name, const std::vector<std::string> &launc
     return *members_.back();
 }
 
-void Mesh::join_last() {
+// The copy comes from the first server, and holds what that has received of the others. So that the
+// new one gets their next rows, none missing and none twice, the first receives nothing during the
+// copy, and the new one goes on where the first stopped: in slots that were made before.
+void Mesh::join_last() const {
     const Member &last = *members_.back();
-    for (const auto &member : members_) {
-        if (member.get() == &last)
-            continue;
-        subscribe(last, *member, member == members_.front());
-        subscribe(*member, last, false);
+    const Member &first = *members_.front();
+    if (&last == &first)
+        return;
+    std::vector<const Member *> others;
+    for (std::size_t i = 1; i + 1 < members_.size(); ++i)
+        others.push_back(members_.at(i).get());
+
+    for (const Member *other : others) {
+        subscribe(last, *other, false);
+        switch_subscription(last, *other, false);
+        catch_up(first, last, *other);
+        switch_subscription(first, *other, false);
     }
+    Session(*last.server).run("TRUNCATE orders, snowflake.nodes");
+    subscribe(last, first, true);
+    for (const Member *other : others) {
+        go_on_from(last, first, *other);
+        switch_subscription(last, *other, true);
+        switch_subscription(first, *other, true);
+    }
+    for (const auto &member : members_)
+        if (member.get() != &last)
+            subscribe(*member, last, false);
 }
 
 void cut(const Member &one, const Member &other) {
-    alter_subscription(one, other, "disable");
-    alter_subscription(other, one, "disable");
+    switch_subscription(one, other, false);
+    switch_subscription(other, one, false);
 }
 
 void heal(const Member &one, const Member &other) {
-    alter_subscription(one, other, "enable");
-    alter_subscription(other, one, "enable");
+    switch_subscription(one, other, true);
+    switch_subscription(other, one, true);
 }
 
 // Each slot belongs to one receiver.

@@ -36,9 +36,9 @@ class Mesh {
     // number yet. It is joined with nobody.
     Member &add(const std::string &name, const std::vector<std::string> &launcher = {});
 
-    // Lets the last server that was added receive from all others and they from it. What the first
-    // has by then is copied; nobody may be writing meanwhile.
-    void join_last();
+    // Lets the last server that was added, and has written nothing yet, receive from all others and
+    // they from it. What there is is copied; all others may be writing meanwhile.
+    void join_last() const;
 
     // Waits until every server has received all that the others have made.
     void wait_until_quiet() const;
@@ -49,7 +49,7 @@ class Mesh {
     std::vector<std::unique_ptr<Member>> members_;
 };
 
-// Stop and resume what two servers send each other.
+// Stop and resume what two servers send each other. Once it is cut, neither gets anything more.
 void cut(const Member &one, const Member &other);
 void heal(const Member &one, const Member &other);
 

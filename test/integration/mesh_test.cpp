@@ -23,9 +23,16 @@ Inserters start_clients(const Mesh &mesh, int rows) {
     return clients;
 }
 
-void wait_for_rows(const Inserter &client, int rows) {
-    while (client.inserted() < rows && !client.ended_early())
-        pause_between_looks();
+void wait_for_rows(const Inserters &clients, int rows) {
+    for (const auto &client : clients)
+        while (client->inserted() < rows && !client->ended_early())
+            pause_between_looks();
+}
+
+int stop(const Inserters &clients) {
+    for (const auto &client : clients)
+        client->stop();
+    return wait_for_all(clients);
 }
 
 // The same rows everywhere, and the IDs of each server from its own node.
@@ -111,8 +118,8 @@ TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
     add_three();
     Inserters clients = start_clients(mesh_, 1000);
     Inserters doomed;
-    start_clients(doomed, member(2), 1'000'000);
-    wait_for_rows(*doomed.front(), 100);
+    start_clients(doomed, member(2), Inserter::endless);
+    wait_for_rows(doomed, 100);
     member(2).server->kill_all();
 
     int inserted = 0;
@@ -188,11 +195,13 @@ TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
 
 TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     add_three();
-    Inserters clients = start_clients(mesh_, 200);
-    wait_for_all(clients);
-
+    Inserters clients = start_clients(mesh_, Inserter::endless);
     const Member &late = mesh_.add("late");
+    wait_for_rows(clients, 100);
     mesh_.join_last();
+    int inserted = stop(clients);
+    mesh_.wait_until_quiet();
+    EXPECT_EQ(late.rows(), inserted);
     EXPECT_EQ(late.digest(), member(0).digest());
 
     const std::string insert = "INSERT INTO orders (maker) VALUES ('late')";
@@ -210,8 +219,9 @@ TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     wait_for(*late.server, "SELECT current_setting('snowflake.node')", "0");
     EXPECT_EQ(claim(late), 4);
     Inserters all = start_clients(mesh_, 200);
-    wait_for_all(all);
+    inserted += wait_for_all(all);
     expect_agreement(mesh_);
+    EXPECT_EQ(late.rows(), inserted);
 }
 
 // Two servers that hear nothing of each other claim the same number.
