@@ -18,6 +18,7 @@ class LeasedIds {
     // The connection must be used for nothing else meanwhile, and by one thread. Raises what
     // libpqxx raises, if there is no number to lease.
     explicit LeasedIds(pqxx::connection &connection) : connection_(connection) {
+        stay_broken(connection);
         node_ = ask("SELECT snowflake.lease_node()");
         read_clock();
         // The holder before may have made IDs of this very millisecond.
@@ -44,6 +45,16 @@ class LeasedIds {
     using Steady = std::chrono::steady_clock;
     static constexpr snowflake::Layout layout = snowflake::default_layout;
     static constexpr std::chrono::seconds clock_is_good_for{1};
+
+    // A new connection would not have the lease. Versions of libpqxx before 7 make one silently.
+    template <typename Connection>
+    static void stay_broken(Connection &connection) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        if constexpr (requires { connection.inhibit_reactivation(true); })
+            connection.inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+    }
 
     std::int64_t ask(const char *query) {
         return pqxx::nontransaction(connection_).exec(query)[0][0].as<std::int64_t>();

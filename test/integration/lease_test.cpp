@@ -1,13 +1,17 @@
-// Node numbers that sessions have for as long as they are connected: never two the same one, and
-// free again when the session is gone, however it went.
+// Node numbers that sessions have for as long as they are connected: never two the same one, free
+// again when the session is gone, however it went, and then of no more use to who had them.
+#include "leased_ids.hpp"
 #include "process.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <gtest/gtest.h>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <thread>
 
 namespace integration {
@@ -87,6 +91,64 @@ TEST_F(Lease, EndsWithTheServer) {
     server_.start();
     Sessions sessions;
     EXPECT_EQ(sorted(lease_in(sessions, server_)), all_nodes());
+}
+
+// What an application knows of its lease, with the code of the example.
+class LeasedIdsTest : public Lease {
+  protected:
+    // The IDs that it can still make, which must end with an error of this kind.
+    template <typename Error>
+    static std::set<Id> ids_until_error(examples::LeasedIds &ids) {
+        std::set<Id> made;
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        EXPECT_THROW(while (std::chrono::steady_clock::now() < deadline) made.insert(ids.next()),
+                     Error);
+        return made;
+    }
+
+    void store(pqxx::connection &connection, const std::set<Id> &ids) {
+        std::string rows;
+        for (const Id id : ids)
+            rows += (rows.empty() ? "(" : ", (") + std::to_string(id) + ")";
+        pqxx::nontransaction(connection).exec("INSERT INTO ids VALUES " + rows);
+    }
+
+    LeasedIdsTest() { Session(server_).run("CREATE TABLE ids (id bigint PRIMARY KEY)"); }
+};
+
+TEST_F(LeasedIdsTest, EndWithTheSession) {
+    pqxx::connection connection(server_.conninfo());
+    examples::LeasedIds ids(connection);
+    store(connection, {ids.next()});
+    const auto backend = std::to_string(connection.backendpid());
+    Session(server_).run("SELECT pg_terminate_backend(" + backend + ")");
+    wait_for(server_, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0");
+
+    // The number is another's now, who may make the same IDs, but the first can store none of its
+    // own.
+    pqxx::connection next_connection(server_.conninfo());
+    examples::LeasedIds next(next_connection);
+    EXPECT_EQ(next.node(), ids.node());
+    std::future<std::set<Id>> lost = std::async(
+        std::launch::async, [&ids] { return ids_until_error<pqxx::broken_connection>(ids); });
+    std::set<Id> made;
+    while (lost.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+        made.insert(next.next());
+    EXPECT_THROW(store(connection, lost.get()), pqxx::broken_connection);
+    EXPECT_THROW(ids.next(), pqxx::broken_connection);
+    store(next_connection, made);
+    EXPECT_EQ(Session(server_).number("SELECT count(*) FROM ids"), made.size() + 1);
+}
+
+TEST_F(LeasedIdsTest, EndWithABetterClaim) {
+    pqxx::connection connection(server_.conninfo());
+    examples::LeasedIds ids(connection);
+    Session(server_).run("INSERT INTO snowflake.nodes (node, system_identifier, name, claimed_at, "
+                         "version) VALUES (" +
+                         std::to_string(ids.node()) + ", 5, 'elder', '2023-01-01', '1.0.0')");
+    ids_until_error<std::runtime_error>(ids);
+    EXPECT_THROW(ids.next(), std::runtime_error);
+    EXPECT_TRUE(connection.is_open());
 }
 
 } // namespace

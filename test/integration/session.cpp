@@ -11,8 +11,8 @@ namespace integration {
 
 namespace {
 
-// libpqxx 6 would silently connect anew, and a lost session would look like a living one; later
-// versions never do.
+// Versions of libpqxx before 7 would silently connect anew, and a lost session would look like a
+// living one.
 template <typename Connection>
 Connection &stay_broken(Connection &connection) {
 #pragma GCC diagnostic push
