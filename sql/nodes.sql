@@ -146,6 +146,14 @@ SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_p
 SELECT pg_advisory_lock_shared(1936617335, 22);
 SELECT snowflake.lease_node();
 DISCARD ALL;
+-- A lock that would end with its transaction becomes one that ends with the session.
+BEGIN;
+SELECT pg_advisory_xact_lock(1936617335, 22);
+SELECT snowflake.lease_node();
+COMMIT;
+SELECT objid AS leased FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+SELECT snowflake.lease_node();
+DISCARD ALL;
 SET snowflake.node = 0;
 
 -- Rights: everybody sees the cluster and makes IDs; the rest can be granted.

@@ -228,6 +228,9 @@ BEGIN
           AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' -- others may share other modes
           AND l.objid::integer = ANY (candidates);
     IF FOUND THEN
+        -- Nobody else has it. Should it be a lock of the transaction, which looks the same but would
+        -- end with it, this makes it the session's.
+        PERFORM pg_advisory_lock(lock_class, candidate);
         RETURN candidate;
     END IF;
 
