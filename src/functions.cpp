@@ -66,6 +66,13 @@ Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(settings::node());
 }
 
+// how_to_unset_node() returns text
+PG_FUNCTION_INFO_V1(snowflake_how_to_unset_node);
+Datum snowflake_how_to_unset_node(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_TEXT_P(cstring_to_text(settings::how_to_unset_node()));
+}
+
 // node() returns integer
 PG_FUNCTION_INFO_V1(snowflake_node);
 Datum snowflake_node(PG_FUNCTION_ARGS) {

@@ -72,35 +72,34 @@ void for_each_claim(Action action) {
 [[noreturn]] void raise_disagreement(int setting, int claimed) {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake.node is %d, but this instance has claimed node %d", setting, claimed),
-            errhint("As a superuser, to keep node %d, run: "
-                    "ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); "
-                    "To keep node %d: SELECT snowflake.release_node();",
-                    claimed, setting));
+            errhint("To keep node %d, %sSELECT snowflake.claim_node(%d); "
+                    "To keep node %d, run: SELECT snowflake.release_node();",
+                    claimed, settings::how_to_unset_node(), claimed, setting));
     pg_unreachable();
 }
 
-// What gives up the number in every form that this instance has it, and takes a free one.
-const char *commands_for_another(bool set, bool claimed) {
-    return psprintf("%s%sSELECT snowflake.claim_node();",
-                    set ? "ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); " : "",
-                    claimed ? "SELECT snowflake.release_node(); " : "");
+// The number is given up in every form that this instance has it, and a free one taken.
+int hint_at_another(bool claimed) {
+    return errhint("To claim a free one, %s%sSELECT snowflake.claim_node();",
+                   settings::how_to_unset_node(),
+                   claimed ? "SELECT snowflake.release_node(); " : "");
 }
 
-[[noreturn]] void raise_taken(const NamedClaim &better, const char *commands) {
+[[noreturn]] void raise_taken(const NamedClaim &better, bool claimed) {
     ereport(
         ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
         errmsg("snowflake node %d belongs to another instance, \"%s\"", better.node, better.name),
         errdetail("The instance with the system identifier %lld claimed it at %s.",
                   static_cast<long long>(better.system_identifier),
                   timestamptz_to_str(better.claimed_at)),
-        errhint("As a superuser, run: %s", commands));
+        hint_at_another(claimed));
     pg_unreachable();
 }
 
-[[noreturn]] void raise_reserved(int node, const char *commands) {
+[[noreturn]] void raise_reserved(int node, bool claimed) {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake node %d is reserved for leases on this instance", node),
-            errhint("As a superuser, run: %s", commands));
+            hint_at_another(claimed));
     pg_unreachable();
 }
 
@@ -118,11 +117,10 @@ int find_node() {
     case Standing::disagreement:
         raise_disagreement(setting, verdict.own.node);
     case Standing::taken:
-        const char *commands =
-            commands_for_another(setting != settings::node_unset, verdict.own.node != 0);
+        const bool claimed = verdict.own.node != 0;
         if (verdict.better.system_identifier == identifier)
-            raise_reserved(verdict.node, commands);
-        raise_taken(verdict.better, commands);
+            raise_reserved(verdict.node, claimed);
+        raise_taken(verdict.better, claimed);
     }
     return verdict.node;
 }

@@ -30,6 +30,7 @@ extern "C" {
 #include "catalog/pg_control.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
 #include "commands/sequence.h"
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"
@@ -55,6 +56,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -144,6 +146,18 @@ inline LocalTransactionId current_transaction() {
     return MyProc->vxid.lxid;
 #else
     return MyProc->lxid;
+#endif
+}
+
+// What the server knows of a setting that a module has defined.
+inline const config_generic &setting(const char *name) {
+#if PG_VERSION_NUM >= 160000
+    return *find_option(name, false, false, ERROR);
+#else
+    config_generic **variable = get_guc_variables();
+    while (strcmp((*variable)->name, name) != 0)
+        ++variable;
+    return **variable;
 #endif
 }
 

@@ -4,21 +4,76 @@
 
 namespace snowflake::settings {
 
-static int node_setting = node_unset;
-static void (*node_changed)() = nullptr;
+namespace {
+
+constexpr const char *node_name = "snowflake.node";
+int node_setting = node_unset;
+void (*node_changed)() = nullptr;
+
+void assign_node(int, void *) {
+    node_changed();
+}
+
+const char *this_database() {
+    return quote_identifier(get_database_name(MyDatabaseId));
+}
+
+const char *this_login() {
+    return quote_identifier(GetUserNameFromId(GetSessionUserId(), false));
+}
+
+bool is_written_by_alter_system(const config_generic &setting) {
+    return setting.sourcefile != nullptr &&
+           strcmp(last_dir_separator(setting.sourcefile) + 1, PG_AUTOCONF_FILENAME) == 0;
+}
+
+// Settings of a database or a role count from the start of a session on.
+const char *to_reset(const char *whose) {
+    return psprintf("as a superuser, run: ALTER %s RESET %s; and in a new session: ", whose,
+                    node_name);
+}
+
+} // namespace
 
 int node() {
     return node_setting;
 }
 
-static void assign_node(int, void *) {
-    node_changed();
+const char *how_to_unset_node() {
+    if (node() == node_unset)
+        return "as a superuser, run: ";
+    const config_generic &setting = server::setting(node_name);
+    switch (setting.source) {
+    case PGC_S_FILE:
+        // What ALTER SYSTEM writes goes before what stands in any other file.
+        return is_written_by_alter_system(setting)
+                   ? "as a superuser, run: ALTER SYSTEM RESET snowflake.node; "
+                     "SELECT pg_reload_conf(); "
+                   : "as a superuser, run: ALTER SYSTEM SET snowflake.node = 0; "
+                     "SELECT pg_reload_conf(); ";
+    case PGC_S_ARGV:
+        return "start the server without snowflake.node on its command line, and then, "
+               "as a superuser, run: ";
+    case PGC_S_GLOBAL:
+        return to_reset("ROLE ALL");
+    case PGC_S_DATABASE:
+        return to_reset(psprintf("DATABASE %s", this_database()));
+    case PGC_S_USER:
+        return to_reset(psprintf("ROLE %s", this_login()));
+    case PGC_S_DATABASE_USER:
+        return to_reset(psprintf("ROLE %s IN DATABASE %s", this_login(), this_database()));
+    case PGC_S_CLIENT:
+        return "connect without snowflake.node among the options of the connection, and then, "
+               "as a superuser, run: ";
+    default:
+        return "as a superuser, run: RESET snowflake.node; ";
+    }
 }
 
 void define(void (*on_change)()) {
     node_changed = on_change;
     // Superusers only: two instances that take each other's number would make the same IDs.
-    DefineCustomIntVariable("snowflake.node", "Number of this PostgreSQL instance in its cluster.",
+    DefineCustomIntVariable(node_name, "Number of this PostgreSQL instance in its cluster.",
                             "Every instance that makes snowflake IDs needs a number of its own. "
                             "0 means that none is set, and then no ID is made.",
                             &node_setting, node_unset, node_unset, max_node, PGC_SUSET, 0, nullptr,

@@ -63,6 +63,13 @@ CREATE FUNCTION snowflake.node_setting()
 COMMENT ON FUNCTION snowflake.node_setting() IS
     'value of the setting snowflake.node; NULL if it is not set';
 
+CREATE FUNCTION snowflake.how_to_unset_node()
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_how_to_unset_node'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.how_to_unset_node() IS
+    'part of a hint: what takes the setting snowflake.node away from where it stands';
+
 CREATE FUNCTION snowflake.node()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node'
@@ -91,9 +98,7 @@ BEGIN
 
     SELECT * INTO mine FROM snowflake.nodes n
         WHERE n.system_identifier = identifier AND NOT n.leased ORDER BY n.claimed_at LIMIT 1;
-    another := concat('To claim a free one: ',
-                      CASE WHEN setting IS NOT NULL
-                           THEN 'ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); ' END,
+    another := concat('To claim a free one, ', snowflake.how_to_unset_node(),
                       CASE WHEN mine.node IS NOT NULL
                            THEN 'SELECT snowflake.release_node(); ' END,
                       'SELECT snowflake.claim_node();');
@@ -118,8 +123,8 @@ BEGIN
     ELSIF wanted <> setting THEN
         RAISE EXCEPTION 'cannot claim snowflake node %: snowflake.node is %', wanted, setting
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); '
-                                'SELECT snowflake.claim_node(%s);', wanted);
+                  HINT = format('To claim node %s, %sSELECT snowflake.claim_node(%s);', wanted,
+                                snowflake.how_to_unset_node(), wanted);
     END IF;
 
     SELECT * INTO taken FROM snowflake.nodes n

@@ -1,0 +1,118 @@
+// A number that another instance has is given up by doing what the error's hint says, wherever the
+// number was set.
+#include "server.hpp"
+#include "session.hpp"
+
+#include <gtest/gtest.h>
+#include <memory>
+
+namespace integration {
+namespace {
+
+const std::string make_id = "SELECT snowflake.nextval()";
+
+std::string hint_of(Session &session) {
+    try {
+        session.run(make_id);
+    } catch (const pqxx::sql_error &error) {
+        const std::string message = error.what();
+        const std::string begin = "HINT:  ";
+        const std::size_t at = message.find(begin);
+        return at == std::string::npos ? message : message.substr(at + begin.size());
+    }
+    return "no error";
+}
+
+// Removes a prefix, if it is there.
+bool take(std::string &text, const std::string &prefix) {
+    if (text.rfind(prefix, 0) != 0)
+        return false;
+    text.erase(0, prefix.size());
+    return true;
+}
+
+class NodeHint : public testing::Test {
+  protected:
+    void prepare(const Server &server) {
+        Session session(server);
+        session.run("CREATE EXTENSION snowflake");
+        session.run("INSERT INTO snowflake.nodes (node, system_identifier, name, claimed_at, "
+                    "version) VALUES (7, 5, 'elder', '2023-01-01', '1.0.0')");
+    }
+
+    void connect(const Server &server, const std::string &more = "") {
+        session_ = std::make_unique<Session>(server.conninfo() + more);
+    }
+
+    // Types in what a hint says.
+    void follow(const Server &server, std::string hint) {
+        EXPECT_TRUE(take(hint, "To claim a free one, as a superuser, run: ")) << hint;
+        while (!hint.empty() && hint != "\n") {
+            if (take(hint, "and in a new session: "))
+                connect(server);
+            const std::size_t end = hint.find(';');
+            ASSERT_NE(end, std::string::npos) << hint;
+            const std::string statement = hint.substr(0, end);
+            session_->run(statement);
+            hint.erase(0, end + 1);
+            take(hint, " ");
+            if (statement == "SELECT pg_reload_conf()")
+                wait_for(*session_, "current_setting('snowflake.node') = '0'");
+        }
+    }
+
+    void expect_a_way_out(const Server &server, const std::string &command) {
+        const std::string hint = hint_of(*session_);
+        SCOPED_TRACE(hint);
+        EXPECT_NE(hint.find(command), std::string::npos);
+        follow(server, hint);
+        EXPECT_EQ(session_->sqlstate(make_id), "00000");
+        session_->run("SELECT snowflake.release_node()");
+    }
+
+    std::unique_ptr<Session> session_; // NOLINT(*-non-private-member-variables-in-classes)
+};
+
+TEST_F(NodeHint, HelpsWhereverTheNumberIsSet) {
+    const Server server(0);
+    prepare(server);
+    const std::string setting = "SET snowflake.node = 7";
+    for (const char *whose : {"SYSTEM", "DATABASE postgres", "ROLE postgres",
+                              "ROLE postgres IN DATABASE postgres", "ROLE ALL"}) {
+        const std::string alter = std::string("ALTER ") + whose;
+        Session(server).run(alter + " " + setting);
+        Session(server).run("SELECT pg_reload_conf()");
+        wait_for(server, "SHOW snowflake.node", "7");
+        connect(server);
+        expect_a_way_out(server, alter + " RESET snowflake.node;");
+        wait_for(server, "SHOW snowflake.node", "0");
+    }
+    connect(server);
+    session_->run(setting);
+    expect_a_way_out(server, "run: RESET snowflake.node;");
+}
+
+TEST_F(NodeHint, HelpsWhereTheNumberStandsInAFile) {
+    const Server server(7); // in postgresql.conf
+    prepare(server);
+    connect(server);
+    expect_a_way_out(server, "ALTER SYSTEM SET snowflake.node = 0;");
+}
+
+TEST_F(NodeHint, NamesTheOptionsOfTheConnection) {
+    const Server server(0);
+    prepare(server);
+    connect(server, " options='-c snowflake.node=7'");
+    EXPECT_NE(hint_of(*session_).find("connect without snowflake.node"), std::string::npos);
+}
+
+TEST_F(NodeHint, NamesTheCommandLine) {
+    const Server server(0, {}, {"sh", "-c", "exec \"$@\" -c snowflake.node=7", "sh"});
+    prepare(server);
+    connect(server);
+    EXPECT_NE(hint_of(*session_).find("without snowflake.node on its command line"),
+              std::string::npos);
+}
+
+} // namespace
+} // namespace integration
