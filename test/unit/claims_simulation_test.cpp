@@ -229,7 +229,7 @@ class Cluster {
         }
     }
 
-    // snowflake.claim_node()
+    // snowflake.claim_node(), by clocks of whole seconds, so that some claims are of the same time.
     void claim(int i) {
         Instance &instance = at(i);
         const int node = instance.seen.lowest_free();
@@ -242,7 +242,7 @@ class Cluster {
         }
         instance.own = {.node = node,
                         .system_identifier = instance.identifier,
-                        .claimed_at = now_ + instance.clock_is_off_by};
+                        .claimed_at = (now_ + instance.clock_is_off_by) / second};
         for (const Claim &rival : truth_.of(node))
             remember_rivals(i, rival);
         truth_.add(*instance.own);
