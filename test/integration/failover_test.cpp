@@ -3,6 +3,7 @@
 #include "load.hpp"
 #include "server.hpp"
 
+#include <iostream>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -92,7 +93,8 @@ TEST_P(Failover, LosesNoId) {
     Book book;
     Server *primary = &first;
     Server *standby = &second;
-    for (int round = 0; round < 5; ++round) {
+    constexpr int failovers = 10;
+    for (int round = 0; round < failovers; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         wait_for_standby(*primary, kind.synchronous);
         if (!kind.synchronous)
@@ -116,6 +118,7 @@ TEST_P(Failover, LosesNoId) {
         primary->rewind_to_follow(*standby);
         std::swap(primary, standby);
     }
+    std::cout << failovers << " failovers, " << book.size() << " IDs\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Failover, testing::ValuesIn(kinds()),

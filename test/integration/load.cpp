@@ -61,6 +61,7 @@ const std::string &Client::error() {
 void Book::enter(const std::string &sequence, const std::vector<Id> &ids, Id stride) {
     if (ids.empty())
         return;
+    size_ += ids.size();
     EXPECT_TRUE(disjoint(ids, stride)) << "of " << sequence;
     const auto [least, greatest] = std::minmax_element(ids.begin(), ids.end());
     EXPECT_GE(*least, above(sequence)) << "of " << sequence;

@@ -6,6 +6,7 @@
 #include "session.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,7 +71,11 @@ class Book {
     // The first number above all that were entered for the sequence.
     [[nodiscard]] Id above(const std::string &sequence) const;
 
+    // How many IDs were entered in all.
+    [[nodiscard]] std::size_t size() const { return size_; }
+
   private:
+    std::size_t size_ = 0;
     std::map<std::string, Id> above_;
 };
 
