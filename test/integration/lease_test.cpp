@@ -106,7 +106,7 @@ class LeasedIdsTest : public Lease {
         return made;
     }
 
-    void store(pqxx::connection &connection, const std::set<Id> &ids) {
+    static void store(pqxx::connection &connection, const std::set<Id> &ids) {
         std::string rows;
         for (const Id id : ids)
             rows += (rows.empty() ? "(" : ", (") + std::to_string(id) + ")";

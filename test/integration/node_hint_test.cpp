@@ -33,7 +33,7 @@ bool take(std::string &text, const std::string &prefix) {
 
 class NodeHint : public testing::Test {
   protected:
-    void prepare(const Server &server) {
+    static void prepare(const Server &server) {
         Session session(server);
         session.run("CREATE EXTENSION snowflake");
         session.run("INSERT INTO snowflake.nodes (node, system_identifier, name, claimed_at, "
@@ -76,11 +76,11 @@ class NodeHint : public testing::Test {
 TEST_F(NodeHint, HelpsWhereverTheNumberIsSet) {
     const Server server(0);
     prepare(server);
-    const std::string setting = "SET snowflake.node = 7";
+    const std::string setting = " SET snowflake.node = 7";
     for (const char *whose : {"SYSTEM", "DATABASE postgres", "ROLE postgres",
                               "ROLE postgres IN DATABASE postgres", "ROLE ALL"}) {
         const std::string alter = std::string("ALTER ") + whose;
-        Session(server).run(alter + " " + setting);
+        Session(server).run(alter + setting);
         Session(server).run("SELECT pg_reload_conf()");
         wait_for(server, "SHOW snowflake.node", "7");
         connect(server);
@@ -88,7 +88,7 @@ TEST_F(NodeHint, HelpsWhereverTheNumberIsSet) {
         wait_for(server, "SHOW snowflake.node", "0");
     }
     connect(server);
-    session_->run(setting);
+    session_->run("SET snowflake.node = 7");
     expect_a_way_out(server, "run: RESET snowflake.node;");
 }
 
