@@ -68,6 +68,7 @@ CREATE TRIGGER passes BEFORE UPDATE OF id ON victim.parent FOR EACH ROW
     WHEN (OLD.id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION victim.pass();
 INSERT INTO victim.parent DEFAULT VALUES;
 INSERT INTO victim.child (parent) VALUES (1);
+CREATE SEQUENCE victim.other_layout;
 
 SET search_path = hostile, pg_temp, pg_catalog;
 CREATE TEMP TABLE pg_class (oid pg_catalog.oid, relname pg_catalog.name, relkind pg_catalog."char");
@@ -79,6 +80,31 @@ SELECT pg_catalog.count(*) AS nextvals FROM snowflake.nextvals('snowflake.id_seq
 SELECT snowflake.get_epoch(4194304), snowflake.get_node(4194304), snowflake.get_count(4194304);
 SELECT pg_catalog.count(snowflake.get_timestamp(4194304)) AS get_timestamp,
        pg_catalog.count(snowflake.format(4194304)) AS format;
+-- The same in a layout, and what makes IDs by hand.
+SELECT pg_catalog.count(snowflake.nextval('victim.other_layout', 'twitter')) AS nextval;
+SELECT pg_catalog.count(*) AS nextvals FROM snowflake.nextvals('victim.other_layout', 3, 'twitter');
+SELECT snowflake.get_epoch(4194304, 'twitter'), snowflake.get_node(4194304, 'twitter'), snowflake.get_count(4194304, 'twitter');
+SELECT pg_catalog.count(snowflake.get_timestamp(4194304, 'twitter')) AS get_timestamp,
+       pg_catalog.count(snowflake.format(4194304, 'twitter')) AS format;
+SELECT snowflake.from_timestamp('2023-01-01 00:00:00.001+00'),
+       snowflake.from_timestamp('2010-11-04 01:42:54.658+00', 'twitter') AS of_twitter;
+SELECT snowflake.make_id('2023-01-01 00:00:00.001+00', 1, 2),
+       snowflake.make_id('2010-11-04 01:42:54.658+00', 1, 2, 'twitter') AS of_twitter;
+SELECT snowflake.created_between(4194304, '2023-01-01 00:00:00+00', '2023-01-01 00:00:01+00'),
+       snowflake.created_between(4194304, '2010-11-04 01:42:54.657+00', '2010-11-05 00:00:00+00', 'twitter')
+           AS of_twitter;
+SELECT pg_catalog.count(*) AS described FROM snowflake.describe('twitter');
+SELECT 'twitter'::snowflake.layout OPERATOR(snowflake.=) 'twitter'::snowflake.layout AS equal,
+       'twitter'::snowflake.layout OPERATOR(snowflake.<>) 'twitter'::snowflake.layout AS unequal;
+-- Claims, and what shows them.
+BEGIN;
+SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node(), snowflake.node_setting();
+SELECT snowflake.lease_node(), pg_catalog.pg_advisory_unlock_all();
+SELECT pg_catalog.count(*) AS claims, pg_catalog.count(lost_to) AS lost FROM snowflake.cluster;
+SELECT snowflake.release_node();
+ROLLBACK;
+SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS layouts FROM snowflake.layouts;
+SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS sequences FROM snowflake.sequences;
 SELECT pg_catalog.count(*) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq');
 SELECT pg_catalog.array_agg(c) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq') c \gset
 SELECT pg_catalog.count(*) AS dependents FROM snowflake.conversion_dependents(:'columns');
