@@ -125,6 +125,8 @@ struct Mistake {
 
 std::vector<Mistake> mistakes() {
     const std::string one = "SELECT snowflake.nextval('s')";
+    const std::string since_2023 = "'epoch=2023-01-01T00:00:00Z tick=1ms timestamp:";
+    const std::string since_2090 = "'epoch=2090-01-01T00:00:00Z tick=1ms timestamp:";
     return {
         {"no node", "55000", {"SET snowflake.node = 0"}, one, {"RESET snowflake.node"}},
         {"no right", "42501", {"SET ROLE nobody"}, one, {"RESET ROLE"}},
@@ -144,6 +146,59 @@ std::vector<Mistake> mistakes() {
          {}},
         {"descending", "55000", {}, "SELECT snowflake.nextval('down')", {}},
         {"a stride too wide", "55000", {}, "SELECT snowflake.nextval('wide')", {}},
+        {"a stride above the node",
+         "55000",
+         {},
+         "SELECT snowflake.nextval('strided', " + since_2023 + "41 counter:12 node:10')",
+         {}},
+        {"a layout without nodes",
+         "55000",
+         {},
+         "SELECT snowflake.nextval('s', " + since_2023 + "41 node:0 counter:12')",
+         {}},
+        {"a node beyond the layout",
+         "55000",
+         {"SET snowflake.node = 2"},
+         "SELECT snowflake.nextval('s', " + since_2023 + "41 node:1 counter:12')",
+         {"RESET snowflake.node"}},
+        {"another layout on the sequence of all",
+         "55000",
+         {},
+         "SELECT snowflake.nextval('snowflake.id_seq', 'twitter')",
+         {}},
+        {"before the epoch",
+         "22008",
+         {},
+         "SELECT snowflake.nextval('s', " + since_2090 + "41 node:10 counter:12')",
+         {}},
+        {"too far ahead",
+         "42501",
+         {"SET ROLE guest"},
+         "SELECT * FROM snowflake.nextvals('s', 2147483647, " + since_2023 +
+             "43 node:10 counter:10')",
+         {"RESET ROLE"}},
+        {"a negative number of IDs", "22023", {}, "SELECT * FROM snowflake.nextvals('s', -1)", {}},
+        {"a temporary sequence of another session",
+         "0A000",
+         {},
+         "SELECT snowflake.nextval(oid) FROM pg_class WHERE relname = 'elsewhere'",
+         {}},
+        {"the node of another instance",
+         "55000",
+         {"INSERT INTO snowflake.nodes VALUES (6, 1, 'another', now(), false, '1.0.0')",
+          "SET snowflake.node = 6"},
+         one,
+         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
+        {"a node that is reserved for leases",
+         "55000",
+         {"SELECT snowflake.reserve_nodes(900, 909)", "SET snowflake.node = 905"},
+         one,
+         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
+        {"another node than was claimed",
+         "55000",
+         {"SELECT snowflake.claim_node(1)", "SET snowflake.node = 2"},
+         one,
+         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
         {"at the end of time", "2200H", {}, "SELECT snowflake.nextval('at_the_end')", {}},
         {"currval too early", "55000", {}, "SELECT snowflake.currval('unused')", {}},
         {"an error after it", "22012", {}, "SELECT snowflake.nextval('s') / 0", {}},
@@ -156,12 +211,16 @@ class Mistakes : public testing::Test {
     Mistakes() {
         session_.run("CREATE EXTENSION snowflake");
         session_.run("CREATE ROLE nobody");
+        session_.run("CREATE ROLE guest");
         session_.run("CREATE TABLE t ()");
         session_.run("CREATE SEQUENCE s");
         session_.run("CREATE SEQUENCE unused");
         session_.run("CREATE SEQUENCE small AS integer");
         session_.run("CREATE SEQUENCE down INCREMENT -1");
         session_.run("CREATE SEQUENCE wide INCREMENT 5000");
+        session_.run("CREATE SEQUENCE strided INCREMENT 2");
+        session_.run("CREATE TEMP SEQUENCE elsewhere");
+        session_.run("GRANT USAGE ON s TO guest");
         session_.run("CREATE SEQUENCE at_the_end");
         session_.run("SELECT setval('at_the_end', 9223372036854775807)");
         session_.run(one_);
