@@ -6,8 +6,11 @@
 
 #include <array>
 #include <csignal>
+#include <cstddef>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 namespace integration {
 namespace {
@@ -136,6 +139,20 @@ void expect_to_go_on(const Server &server, Book &book) {
     }
 }
 
+// Nothing but a crash has ended what the clients did since the log was so long. A checkpoint that
+// somebody waits for fails with the checkpointer.
+void expect_no_error_in_the_log(const Server &server, std::size_t since) {
+    const auto holds = [](const std::string &line, const char *text) {
+        return line.find(text) != std::string::npos;
+    };
+    std::istringstream log(read_file(server.file("log")).substr(since));
+    for (std::string line; std::getline(log, line);) {
+        const bool error = holds(line, "ERROR: ") && !holds(line, "checkpoint request failed");
+        if (error || holds(line, "PANIC: "))
+            ADD_FAILURE() << line;
+    }
+}
+
 TEST(Kill, LosesNoId) {
     constexpr int victims = 4;
     constexpr int combinations = 4;
@@ -154,6 +171,7 @@ TEST(Kill, LosesNoId) {
             trace += ", " + line;
         SCOPED_TRACE(trace);
 
+        const std::size_t log_before = std::filesystem::file_size(server.file("log"));
         server.configure(lines);
         server.stop();
         server.start();
@@ -165,6 +183,7 @@ TEST(Kill, LosesNoId) {
         crash(server, victim, load, random);
         load.enter_in(book);
         expect_to_go_on(server, book);
+        expect_no_error_in_the_log(server, log_before);
         if (HasFailure())
             return;
     }

@@ -223,6 +223,41 @@ TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     EXPECT_GT(Session(copy).number(nextval("s")), greatest);
 }
 
+// As a commit that waits, nextval then gives what it has, with a warning.
+TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
+    Server primary(1, lazy_wal_writer);
+    Session observer(primary);
+    observer.run("CREATE EXTENSION snowflake");
+    observer.run("CREATE SEQUENCE s");
+    Server copy = Server::standby_of(primary);
+    Session writer(primary);
+    Session reader(primary);
+    Id last = writer.number(nextval("s"));
+    last = std::max(last, reader.number(nextval("s")));
+
+    copy.stop();
+    observer.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    observer.run("SELECT pg_reload_conf()");
+    for (Session *session : {&writer, &reader})
+        wait_for(*session, "current_setting('synchronous_standby_names') = '*'");
+    observer.run("CHECKPOINT"); // the next ID needs a record
+    for (Session *session : {&writer, &reader}) {
+        const std::string pid = std::to_string(session->backend());
+        // A commit would wait again for who wrote the record.
+        std::future<Id> id =
+            std::async(std::launch::async, [session] { return make_id(*session, "ROLLBACK"); });
+        EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
+        observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        const Id received = id.get();
+        EXPECT_GT(received, last);
+        last = received;
+        EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
+    }
+    // And the session goes on.
+    copy.start();
+    EXPECT_GT(writer.number(nextval("s")), last);
+}
+
 TEST(SynchronousStandby, IsWaitedForByTheServersNextval) {
     expect_to_wait_for_the_standby("pg_catalog.nextval('s')");
 }
