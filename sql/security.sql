@@ -221,6 +221,18 @@ ALTER SEQUENCE closed.secret_id_seq OWNED BY NONE;
 ALTER SEQUENCE closed.secret_id_seq OWNER TO regress_snowflake_stranger;
 SET ROLE regress_snowflake_stranger;
 SELECT snowflake.convert_sequence_to_snowflake('closed.secret_id_seq');
+-- The database-wide sequence is for everybody, unless that is taken away.
+SELECT snowflake.nextval() > 0 AS made;
+RESET ROLE;
+BEGIN;
+REVOKE USAGE, SELECT ON SEQUENCE snowflake.id_seq FROM PUBLIC;
+SET LOCAL ROLE regress_snowflake_stranger;
+SAVEPOINT p;
+SELECT snowflake.nextval();
+ROLLBACK TO p;
+SELECT snowflake.currval();
+ROLLBACK;
+SET ROLE regress_snowflake_stranger;
 -- The setting is not for everybody.
 SET snowflake.node = 2;
 RESET ROLE;
