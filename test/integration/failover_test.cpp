@@ -66,6 +66,7 @@ void wait_for_standby(const Server &primary, bool synchronous) {
     session.run("SELECT pg_reload_conf()");
     wait_for(session, std::string("EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = '") +
                           (synchronous ? "sync" : "async") + "')");
+    session.run("CHECKPOINT"); // it is the checkpointer that lets sessions wait
 }
 
 // The promotion before has put the sequences ahead by up to a second.
