@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <future>
+#include <vector>
 
 namespace integration {
 namespace {
@@ -148,6 +149,17 @@ bool waits_for_the_standby(Session &observer, const std::string &pid, std::futur
     return waited;
 }
 
+// Stops a standby that is a synchronous one from now on, as these clients know, and sees to it that
+// the next ID needs a record.
+void stop_synchronous(Server &standby, Session &primary, const std::vector<Session *> &clients) {
+    standby.stop();
+    primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    primary.run("SELECT pg_reload_conf()");
+    for (Session *client : clients)
+        wait_for(*client, "current_setting('synchronous_standby_names') = '*'");
+    primary.run("CHECKPOINT");
+}
+
 // The ID of a committed transaction must not be lost with the primary: the commit waits for a
 // synchronous standby, also where making the ID was all that the transaction did.
 void expect_to_wait_for_the_standby(const std::string &nextval_call) {
@@ -158,14 +170,9 @@ void expect_to_wait_for_the_standby(const std::string &nextval_call) {
     session.run(setval("s", hour_ahead()));
     Server copy = Server::standby_of(primary);
 
-    copy.stop();
-    session.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    session.run("SELECT pg_reload_conf()");
-    session.run("CHECKPOINT");
     Session client(primary);
-    const std::string pid = client.text("SELECT pg_backend_pid()");
-    wait_for(client, "current_setting('synchronous_standby_names') = '*'");
-
+    const std::string pid = std::to_string(client.backend());
+    stop_synchronous(copy, session, {&client});
     std::future<Id> id =
         std::async(std::launch::async, [&] { return client.number("SELECT " + nextval_call); });
     EXPECT_TRUE(waits_for_the_standby(session, pid, id))
@@ -203,12 +210,7 @@ TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     const std::string writer_pid = std::to_string(writer.backend());
     const std::string reader_pid = std::to_string(reader.backend());
 
-    copy.stop();
-    observer.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    observer.run("SELECT pg_reload_conf()");
-    for (Session *session : {&writer, &reader})
-        wait_for(*session, "current_setting('synchronous_standby_names') = '*'");
-    observer.run("CHECKPOINT"); // the next ID needs a record
+    stop_synchronous(copy, observer, {&writer, &reader});
     std::future<Id> first =
         std::async(std::launch::async, [&writer] { return make_id(writer, "ROLLBACK"); });
     EXPECT_TRUE(waits_for_the_standby(observer, writer_pid, first)) << "who wrote the record";
@@ -235,12 +237,7 @@ TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
     Id last = writer.number(nextval("s"));
     last = std::max(last, reader.number(nextval("s")));
 
-    copy.stop();
-    observer.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    observer.run("SELECT pg_reload_conf()");
-    for (Session *session : {&writer, &reader})
-        wait_for(*session, "current_setting('synchronous_standby_names') = '*'");
-    observer.run("CHECKPOINT"); // the next ID needs a record
+    stop_synchronous(copy, observer, {&writer, &reader});
     for (Session *session : {&writer, &reader}) {
         const std::string pid = std::to_string(session->backend());
         // A commit would wait again for who wrote the record.
