@@ -403,7 +403,7 @@ TEST_F(BadInput, IsAnErrorAndNoMore) {
         const bool rolled_back = function.costly || caller.one_in(10);
         if (rolled_back)
             session.run("BEGIN; SET LOCAL ROLE " + caller.role());
-        if (rolled_back && caller.one_in(10))
+        if (rolled_back && caller.one_in(3))
             session.run("SET TRANSACTION READ ONLY");
         if (rolled_back && caller.one_in(4)) {
             session.run("SAVEPOINT here");
