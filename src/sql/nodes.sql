@@ -227,6 +227,13 @@ DECLARE
             WHERE c.is_this_instance AND c.leased AND c.lost_to IS NULL ORDER BY c.node);
     candidate integer;
 BEGIN
+    -- A standby has the claims of its primary, but not its locks.
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'cannot execute snowflake.lease_node() during recovery'
+            USING ERRCODE = 'read_only_sql_transaction',
+                  HINT = 'Lease the node number on the primary.';
+    END IF;
+
     SELECT l.objid::integer INTO candidate FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = lock_class::oid AND l.objsubid = 2
           AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())

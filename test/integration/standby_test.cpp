@@ -79,6 +79,24 @@ TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
     EXPECT_EQ(promoted.number("SELECT snowflake.claim_node()"), 5);
 }
 
+// It does not see which numbers sessions of the primary have.
+TEST(Standby, LeasesNoNode) {
+    Server primary(1, lazy_wal_writer);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("SELECT snowflake.reserve_nodes(900, 900)");
+    const std::string lease = "SELECT snowflake.lease_node()";
+    EXPECT_EQ(session.number(lease), 900);
+
+    const Server copy = Server::standby_of(primary);
+    Session standby(copy);
+    wait_for_replay(session, standby);
+    EXPECT_EQ(standby.sqlstate(lease), "25006");
+    primary.kill_all();
+    copy.promote();
+    EXPECT_EQ(standby.number(lease), 900);
+}
+
 const std::array<Sequence, 5> sequences{{
     {"in_time", "CREATE SEQUENCE in_time", 1, false},
     {"ahead", "CREATE SEQUENCE ahead", 1, true},
