@@ -104,6 +104,11 @@ ROLLBACK TO before;
 SELECT snowflake.get_node(snowflake.nextval('s'));
 COMMIT;
 
+-- Nor is anything claimed by who may not see what others have claimed just now.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT * FROM outcome('SELECT snowflake.claim_node()');
+COMMIT;
+
 -- Rows that come and go in other ways.
 SET session_replication_role = replica;
 CALL arrives(9, 'elder', '1 day', 6);

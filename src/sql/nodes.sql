@@ -95,6 +95,14 @@ DECLARE
 BEGIN
     -- Otherwise two sessions might find the same number free.
     LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
+    -- One snapshot for all statements would not show what the lock has been waited for.
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        RAISE EXCEPTION 'cannot claim a snowflake node in a transaction of isolation level %',
+                        upper(current_setting('transaction_isolation'))
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED; SELECT snowflake.claim_node(); '
+                         'COMMIT;';
+    END IF;
 
     SELECT * INTO mine FROM snowflake.nodes n
         WHERE n.system_identifier = identifier AND NOT n.leased ORDER BY n.claimed_at LIMIT 1;
