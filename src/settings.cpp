@@ -18,8 +18,9 @@ const char *this_database() {
     return quote_identifier(get_database_name(MyDatabaseId));
 }
 
+// Whose settings count in this session, whatever role it has taken on since.
 const char *this_login() {
-    return quote_identifier(GetUserNameFromId(GetSessionUserId(), false));
+    return quote_identifier(GetUserNameFromId(GetAuthenticatedUserId(), false));
 }
 
 bool is_written_by_alter_system(const config_generic &setting) {

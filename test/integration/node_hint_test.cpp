@@ -92,6 +92,16 @@ TEST_F(NodeHint, HelpsWhereverTheNumberIsSet) {
     expect_a_way_out(server, "run: RESET snowflake.node;");
 }
 
+TEST_F(NodeHint, NamesWhoLoggedIn) {
+    const Server server(0);
+    prepare(server);
+    Session(server).run(R"(CREATE ROLE "o'd""d" SUPERUSER LOGIN)");
+    Session(server).run(R"(ALTER ROLE "o'd""d" SET snowflake.node = 7)");
+    connect(server, R"( user='o\'d"d')");
+    session_->run("SET SESSION AUTHORIZATION postgres");
+    expect_a_way_out(server, R"(ALTER ROLE "o'd""d" RESET snowflake.node;)");
+}
+
 TEST_F(NodeHint, HelpsWhereTheNumberStandsInAFile) {
     const Server server(7); // in postgresql.conf
     prepare(server);
