@@ -28,10 +28,14 @@ bool is_written_by_alter_system(const config_generic &setting) {
            strcmp(last_dir_separator(setting.sourcefile) + 1, PG_AUTOCONF_FILENAME) == 0;
 }
 
-// Settings of a database or a role count from the start of a session on.
+// A setting that is gone from a file, a database or a role is gone from every session that begins
+// from then on, but not at once from this one.
+const char *to_run(const char *commands) {
+    return psprintf("as a superuser, run: %s; and in a new session: ", commands);
+}
+
 const char *to_reset(const char *whose) {
-    return psprintf("as a superuser, run: ALTER %s RESET %s; and in a new session: ", whose,
-                    node_name);
+    return to_run(psprintf("ALTER %s RESET %s", whose, node_name));
 }
 
 } // namespace
@@ -47,11 +51,9 @@ const char *how_to_unset_node() {
     switch (setting.source) {
     case PGC_S_FILE:
         // What ALTER SYSTEM writes goes before what stands in any other file.
-        return is_written_by_alter_system(setting)
-                   ? "as a superuser, run: ALTER SYSTEM RESET snowflake.node; "
-                     "SELECT pg_reload_conf(); "
-                   : "as a superuser, run: ALTER SYSTEM SET snowflake.node = 0; "
-                     "SELECT pg_reload_conf(); ";
+        return to_run(is_written_by_alter_system(setting)
+                          ? "ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf()"
+                          : "ALTER SYSTEM SET snowflake.node = 0; SELECT pg_reload_conf()");
     case PGC_S_ARGV:
         return "start the server without snowflake.node on its command line, and then, "
                "as a superuser, run: ";
