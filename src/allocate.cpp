@@ -114,7 +114,7 @@ const char *as_text(std::int64_t unix_us) {
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("node %d does not fit the layout", node),
                 errdetail("The greatest node of the layout is %d.", layout.last_node()),
-                errhint("As a superuser, run for example: "
+                errhint("As a superuser, run for example: LOAD 'snowflake'; "
                         "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
         break;
     case Refusal::stride_too_wide:

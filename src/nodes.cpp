@@ -63,7 +63,7 @@ void for_each_claim(Action action) {
             errdetail("Each PostgreSQL instance that makes snowflake IDs needs a node number of "
                       "its own, from 1 to %d.",
                       settings::max_node),
-            errhint("As a superuser, run for example: "
+            errhint("As a superuser, run for example: LOAD 'snowflake'; "
                     "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf(); "
                     "Or, to be given a number: SELECT snowflake.claim_node();"));
     pg_unreachable();
