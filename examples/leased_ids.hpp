@@ -21,8 +21,9 @@ class LeasedIds {
         stay_broken(connection);
         node_ = ask("SELECT snowflake.lease_node()");
         read_clock();
-        // The holder before may have made IDs of this very millisecond.
-        last_ = layout.last_id_of_tick(layout.tick_at(now_us()));
+        // The holder before may have made IDs of this very millisecond, and of the next one if the
+        // server's clock was slewed since it was read.
+        last_ = layout.last_id_of_tick(layout.tick_at(now_us()) + 1);
     }
 
     [[nodiscard]] std::int64_t node() const { return node_; }

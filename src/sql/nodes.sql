@@ -246,7 +246,8 @@ BEGIN
         WHERE l.locktype = 'advisory' AND l.classid = lock_class::oid AND l.objsubid = 2
           AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
           AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' -- others may share other modes
-          AND l.objid::integer = ANY (candidates);
+          AND l.objid::integer = ANY (candidates)
+        ORDER BY l.objid;
     IF FOUND THEN
         -- Nobody else has it. Should it be a lock of the transaction, which looks the same but would
         -- end with it, this makes it the session's.
