@@ -9,6 +9,7 @@
 #include <atomic>
 #include <barrier>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <ostream>
 
@@ -188,7 +189,7 @@ testing::AssertionResult in_order(const std::vector<Span> &spans) {
     if (found == spans.end())
         return testing::AssertionSuccess();
     return testing::AssertionFailure() << found->first << " stands for " << found->stride
-                                       << " numbers, and then comes " << (found + 1)->first;
+                                       << " numbers, and then comes " << std::next(found)->first;
 }
 
 // Whatever ends the scope, the clients must learn of it, or nobody would ever stop them.

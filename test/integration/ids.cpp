@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 
 namespace integration {
 
@@ -80,7 +81,7 @@ testing::AssertionResult increasing(const std::vector<Id> &ids, Id stride) {
     if (found == ids.end())
         return testing::AssertionSuccess();
     return testing::AssertionFailure()
-           << "after " << *found << " comes " << *(found + 1) << " (position "
+           << "after " << *found << " comes " << *std::next(found) << " (position "
            << found - ids.begin() + 1 << " of " << ids.size() << ", stride " << stride << ")";
 }
 
