@@ -68,7 +68,7 @@ int main() {
                 .exec("SELECT made_by, snowflake.get_node(id), count(*) FROM client_ids "
                       "GROUP BY 1, 2 ORDER BY 2");
         std::int64_t ids = 0;
-        for (const pqxx::row &maker : makers) {
+        for (const auto &maker : makers) {
             std::cout << maker[2].c_str() << " IDs of node " << maker[1].c_str() << ", made by the "
                       << maker[0].c_str() << '\n';
             ids += maker[2].as<std::int64_t>();

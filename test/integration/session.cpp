@@ -34,7 +34,7 @@ Value single_value(const pqxx::result &result) {
 
 std::string sqlstate_of(const pqxx::sql_error &error) {
     const bool no_right = dynamic_cast<const pqxx::insufficient_privilege *>(&error) != nullptr;
-    return no_right ? "42501" : error.sqlstate();
+    return no_right ? "42501" : std::string(error.sqlstate());
 }
 
 Session::Session(const Server &server, const std::string &database)
@@ -53,7 +53,7 @@ std::vector<Id> Session::numbers(const std::string &sql) {
     if (result.columns() == 0)
         return values;
     values.reserve(result.size());
-    for (const pqxx::row &row : result)
+    for (const auto &row : result)
         values.push_back(row[0].as<Id>());
     return values;
 }
