@@ -10,9 +10,9 @@ EXTVERSION  = $(shell sed -n '/"version"/ { s/.*: *"\(.*\)".*/\1/p; q; }' META.j
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
 SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql generate.sql decode.sql time.sql nodes.sql \
-                sequences.sql convert_access.sql convert_columns.sql convert_rights.sql \
-                convert_definitions.sql convert_dependents.sql convert_trials.sql \
-                convert_obstacles.sql convert_plan.sql convert.sql)
+                convert_expressions.sql sequences.sql convert_access.sql convert_references.sql \
+                convert_columns.sql convert_rights.sql convert_definitions.sql convert_dependents.sql \
+                convert_trials.sql convert_obstacles.sql convert_plan.sql convert.sql)
 DATA_built  = $(SCRIPT)
 # For applications that make IDs themselves: the headers that know no server.
 HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)

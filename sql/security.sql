@@ -50,9 +50,9 @@ BEGIN
     END LOOP;
 END $$;
 SELECT name, EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace AND proname = name) AS has_twin
-    FROM unnest('{format,nextval,replace,regexp_replace,pg_get_expr,set_config,current_setting,unnest}'::name[]) name;
+    FROM unnest('{format,nextval,left,jsonb_object_keys,pg_get_expr,has_schema_privilege,current_setting,unnest}'::name[]) name;
 SELECT name, count(*) > 1 AS has_twins
-    FROM pg_operator RIGHT JOIN unnest('{=,<>,>=,||,+,~}'::name[]) name
+    FROM pg_operator RIGHT JOIN unnest('{=,<>,>=,||,+,->,->>}'::name[]) name
       ON oprname = name AND oprnamespace = 'hostile'::regnamespace
     GROUP BY name ORDER BY name COLLATE "C";
 
@@ -111,7 +111,7 @@ SELECT pg_catalog.count(*) AS dependents FROM snowflake.conversion_dependents(:'
 SELECT pg_catalog.array_agg(d) AS dependents FROM snowflake.conversion_dependents(:'columns') d \gset
 SELECT pg_catalog.count(*) AS obstacles
     FROM snowflake.conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents');
-SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x IS NOT NULL) AS defined
+SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x.command IS NOT NULL) AS defined
     FROM snowflake.conversion_dependents(:'columns') d,
          snowflake.conversion_definition(d.kind, d.objid) x;
 SELECT pg_catalog.count(*) AS rights

@@ -6,6 +6,7 @@
 #include "layout.hpp"
 #include "layout_datum.hpp"
 #include "nodes.hpp"
+#include "run_as.hpp"
 #include "server.hpp"
 #include "session.hpp"
 #include "settings.hpp"
@@ -20,6 +21,7 @@ void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for
     settings::define(nodes::forget);
     nodes::define();
     session::define();
+    run_as::init();
 }
 
 // nextval(regclass) returns bigint

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #pragma GCC diagnostic push
@@ -18,17 +19,30 @@ extern "C" {
 // postgres.h must be first; the others follow in the order of their names.
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/heap.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_policy.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_publication_rel.h"
+#include "catalog/pg_rewrite.h"
 #include "catalog/pg_sequence.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/sequence.h"
@@ -36,11 +50,23 @@ extern "C" {
 #include "commands/sequence_xlog.h"
 #endif
 #include "commands/trigger.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/params.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_func.h"
+#include "parser/parse_node.h"
+#include "parser/parser.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #if PG_VERSION_NUM < 170000
@@ -54,6 +80,7 @@ extern "C" {
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
@@ -64,9 +91,13 @@ extern "C" {
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
 }
 
 #pragma GCC diagnostic pop
@@ -158,6 +189,45 @@ inline const config_generic &setting(const char *name) {
     while (strcmp((*variable)->name, name) != 0)
         ++variable;
     return **variable;
+#endif
+}
+
+// Walks over the nodes below one of an expression or a query, as the server's own walkers do.
+// Their callbacks had no parameters in their types until PostgreSQL 16.
+using Walker = bool (*)(Node *node, void *context);
+using Mutator = Node *(*)(Node *node, void *context);
+#if PG_VERSION_NUM >= 160000
+inline bool walk_expression(Node *node, Walker walker, void *context) {
+    return expression_tree_walker(node, walker, context);
+}
+inline bool walk_query(Query *query, Walker walker, void *context) {
+    return query_tree_walker(query, walker, context, 0);
+}
+inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
+    return expression_tree_mutator(node, mutator, context);
+}
+#else
+inline bool walk_expression(Node *node, Walker walker, void *context) {
+    return expression_tree_walker(
+        node, reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(walker)), context);
+}
+inline bool walk_query(Query *query, Walker walker, void *context) {
+    return query_tree_walker(
+        query, reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(walker)), context, 0);
+}
+inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
+    return expression_tree_mutator(
+        node, reinterpret_cast<Node *(*)()>(reinterpret_cast<void (*)()>(mutator)), context);
+}
+#endif
+
+// Whether SET ROLE lets the session become the role: it asks for the rights of the session user,
+// whatever role has been set since.
+inline bool may_set_role(Oid role) {
+#if PG_VERSION_NUM >= 160000
+    return member_can_set_role(GetSessionUserId(), role);
+#else
+    return is_member_of_role(GetSessionUserId(), role);
 #endif
 }
 

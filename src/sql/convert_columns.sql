@@ -1,71 +1,33 @@
 -- The columns that change, and how.
 
--- As the server prints it. Without the fixed path it would depend on who asks.
-CREATE FUNCTION snowflake.conversion_argument(seq regclass)
-    RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    SET quote_all_identifiers = off
-    AS $function$
-    SELECT '''' || replace(seq::text, '''', '''''') || '''::regclass'
-$function$;
-COMMENT ON FUNCTION snowflake.conversion_argument(regclass) IS
-    'a sequence as argument of nextval, as the server prints it in an expression';
-
-CREATE FUNCTION snowflake.conversion_pattern(text text)
-    RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT regexp_replace(text, '([^[:alnum:]_])', '\\\1', 'g')
-$function$;
-COMMENT ON FUNCTION snowflake.conversion_pattern(text) IS
-    'a regular expression that matches a text and nothing else';
-
-CREATE FUNCTION snowflake.conversion_call_pattern(seq regclass)
-    RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT 'snowflake\.nextval\(' || snowflake.conversion_pattern(snowflake.conversion_argument(seq))
-           || '(?:, ''[^'']*''::snowflake\.layout)?\)'
-$function$;
-COMMENT ON FUNCTION snowflake.conversion_call_pattern(regclass) IS
-    'a regular expression that matches calls of snowflake.nextval on a sequence, in any layout';
-
--- nextval('name'::text) looks for the sequence each time that it runs, in the path of who inserts. It
--- means the sequence for certain if it names the schema, or if nothing else has that name.
+-- nextval('name'::text) looks for the sequence each time that it runs, in the search_path of the
+-- session that inserts. It means the sequence for certain if it names the schema, or if the conversion
+-- would take along nothing else of that name.
 CREATE FUNCTION snowflake.conversion_names(
         seq regclass,
         OUT attrdef oid,
-        OUT argument text,     -- of nextval, as the server prints it
         OUT is_certain boolean)
     RETURNS SETOF record
     LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
     SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
-    WITH word(pattern) AS (
-        VALUES ($$(?:"(?:[^"']|''|"")+"|[[:alpha:]_][[:alnum:]_$]*)$$)
-    )
-    SELECT DISTINCT f.oid, call.parts[1],
-           cardinality(name.words) = 2
-           OR NOT EXISTS (SELECT FROM pg_class other WHERE other.relname = s.relname AND other.oid <> s.oid)
+    SELECT f.oid, bool_and(cardinality(used.name) > 1 OR NOT EXISTS (
+               SELECT FROM pg_class other
+                   WHERE other.relname = s.relname AND other.oid <> s.oid
+                     AND snowflake._is_taken_along(s.relowner, other.relowner)))
         FROM pg_class s
         JOIN pg_namespace n ON n.oid = s.relnamespace
         CROSS JOIN pg_attrdef f
-        CROSS JOIN word
-        CROSS JOIN LATERAL regexp_matches(
-            pg_get_expr(f.adbin, f.adrelid),
-            format($$(?<![[:alnum:]_$."])nextval\((\('(%s(?:\.%s)?)'::text\)::regclass)\)$$,
-                   word.pattern, word.pattern),
-            'g') call(parts)
-        CROSS JOIN LATERAL (SELECT parse_ident(replace(call.parts[2], '''''', ''''))) name(words)
+        JOIN pg_class t ON t.oid = f.adrelid
+        CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
         WHERE s.oid = seq
-          -- Few defaults make a regclass of a text.
+          -- Few defaults make a regclass of a text; the others need not be read.
           AND strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
-          AND name.words IN (ARRAY[n.nspname, s.relname]::text[], ARRAY[s.relname]::text[])
+          AND used.callee = 'pg_catalog.nextval'
+          AND used.name IN (ARRAY[s.relname]::text[], ARRAY[n.nspname, s.relname]::text[],
+                            ARRAY[current_database(), n.nspname, s.relname]::text[])
+          AND snowflake._is_taken_along(s.relowner, t.relowner)
+        GROUP BY f.oid
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_names(regclass) IS
     'column defaults that call nextval with the name of the sequence as a text';
@@ -73,9 +35,11 @@ COMMENT ON FUNCTION snowflake.conversion_names(regclass) IS
 CREATE TYPE snowflake.conversion_column AS (
     relid regclass, attnum smallint, attname name,
     is_identity boolean,   -- the column's identity is the sequence
+    attrdef oid,           -- of a default that uses the sequence
     old_default text, new_default text, -- NULL: the default does not change
     widened boolean,       -- becomes a bigint
-    is_inherited boolean); -- altered together with the same column of a parent
+    is_inherited boolean,  -- altered together with the same column of a parent
+    is_strangers boolean); -- the default is only taken out of the way, and set again
 COMMENT ON TYPE snowflake.conversion_column IS
     'a column that the conversion of a sequence looks at, and what becomes of it';
 
@@ -88,30 +52,21 @@ CREATE FUNCTION snowflake.conversion_columns(seq regclass)
     SET jit = off
     AS $function$
     WITH RECURSIVE
-    argument(text) AS (
-        SELECT snowflake.conversion_argument(seq)
-    ),
-    name AS (
-        SELECT * FROM snowflake.conversion_names(seq) WHERE is_certain
+    sequence AS (
+        SELECT c.oid, c.relowner AS owner FROM pg_class c WHERE c.oid = seq
     ),
     defaults AS (
-        SELECT f.adrelid AS relid, f.adnum AS attnum, e.old_default,
-               regexp_replace(e.old_default,
-                              '(?<![[:alnum:]_$."])nextval\((' || snowflake.conversion_pattern(argument.text)
-                                  || coalesce((SELECT string_agg('|' || snowflake.conversion_pattern(name.argument), '')
-                                                   FROM name
-                                                   WHERE name.attrdef = f.oid),
-                                              '')
-                                  || ')\)',
-                              'snowflake.nextval(' || replace(argument.text, '\', '\\') || ')',
-                              'g') AS new_default
-            FROM argument, pg_attrdef f
-            CROSS JOIN LATERAL (SELECT pg_get_expr(f.adbin, f.adrelid) AS old_default) e
+        SELECT f.oid AS attrdef, f.adrelid AS relid, f.adnum AS attnum,
+               pg_get_expr(f.adbin, f.adrelid) AS old_default,
+               snowflake._default_replaced(f.oid, seq, true) AS new_default,
+               c.relowner = sequence.owner
+               OR snowflake._is_taken_along(sequence.owner, c.relowner) AS is_taken_along
+            FROM sequence, pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid
             WHERE f.oid IN (SELECT d.objid FROM pg_depend d
                                 WHERE d.classid = 'pg_attrdef'::regclass
                                   AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
                             UNION ALL
-                            SELECT attrdef FROM name)
+                            SELECT attrdef FROM snowflake.conversion_names(seq) WHERE is_certain)
     ),
     identity AS (
         SELECT d.refobjid AS relid, d.refobjsubid AS attnum
@@ -121,13 +76,15 @@ CREATE FUNCTION snowflake.conversion_columns(seq regclass)
     ),
     sources AS (
         -- The sequence of an identity is made anew, and all defaults that use it with it.
-        SELECT relid, attnum, false AS is_identity, old_default,
-               CASE WHEN new_default <> old_default OR EXISTS (SELECT FROM identity) THEN new_default
-               END AS new_default
+        SELECT attrdef, relid, attnum, false AS is_identity, old_default,
+               CASE WHEN EXISTS (SELECT FROM identity) THEN coalesce(new_default, old_default)
+                    ELSE new_default END AS new_default
             FROM defaults
+            WHERE is_taken_along
         UNION ALL
-        SELECT identity.relid, identity.attnum, true, NULL, 'snowflake.nextval(' || argument.text || ')'
-            FROM argument, identity
+        SELECT NULL, identity.relid, identity.attnum, true, NULL,
+               format('snowflake.nextval(%L::regclass)', seq::text)
+            FROM identity
     ),
     -- All columns that hold values of these: through foreign keys from the referenced to the
     -- referencing column, and up and down the inheritance.
@@ -135,19 +92,22 @@ CREATE FUNCTION snowflake.conversion_columns(seq regclass)
         SELECT relid::oid, attnum::smallint FROM sources
         UNION
         SELECT next.relid, next.attnum
-            FROM linked
+            FROM sequence, linked
             JOIN pg_attribute here ON here.attrelid = linked.relid AND here.attnum = linked.attnum
             CROSS JOIN LATERAL (
                 -- By way of pg_depend, which has an index on what is referenced.
                 SELECT k.conrelid, k.conkey[i]
                     FROM pg_depend d
                     JOIN pg_constraint k ON k.oid = d.objid
+                    JOIN pg_class c ON c.oid = k.conrelid
                     CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) i
                     WHERE d.classid = 'pg_constraint'::regclass
                       AND d.refclassid = 'pg_class'::regclass AND d.refobjid = linked.relid
                       AND d.refobjsubid = linked.attnum
                       AND k.contype = 'f' AND k.confrelid = linked.relid
                       AND k.confkey[i] = linked.attnum
+                      AND (c.relowner = sequence.owner
+                           OR snowflake._is_taken_along(sequence.owner, c.relowner))
                 UNION ALL
                 SELECT a.attrelid, a.attnum
                     FROM (SELECT inhrelid FROM pg_inherits WHERE inhparent = linked.relid
@@ -157,17 +117,60 @@ CREATE FUNCTION snowflake.conversion_columns(seq regclass)
                     WHERE NOT a.attisdropped
             ) next(relid, attnum)
     )
-    SELECT a.attrelid, a.attnum, a.attname, coalesce(s.is_identity, false), s.old_default,
+    SELECT a.attrelid, a.attnum, a.attname, coalesce(s.is_identity, false), s.attrdef, s.old_default,
            -- The partitions of an identity column share it.
            CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
                (SELECT new_default FROM sources WHERE is_identity)
            ELSE s.new_default END,
            t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
-           a.attinhcount > 0
+           a.attinhcount > 0, false
         FROM linked l
         JOIN pg_class t ON t.oid = l.relid
         JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
         LEFT JOIN sources s ON s.relid = l.relid AND s.attnum = l.attnum
+    UNION ALL
+    -- A stranger's default keeps an identity from its sequence: it is set again as it was.
+    SELECT a.attrelid, a.attnum, a.attname, false, d.attrdef, d.old_default, d.old_default, false, false, true
+        FROM defaults d
+        JOIN pg_attribute a ON a.attrelid = d.relid AND a.attnum = d.attnum
+        WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity)
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_columns(regclass) IS
     'columns that the conversion of a sequence looks at, and what becomes of them';
+
+CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake.conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+    SELECT format('default of column %I of %s, which %I owns, stays as it is: the guard makes it fail',
+                  a.attname, a.attrelid::regclass, pg_get_userbyid(c.relowner))
+        FROM pg_class s
+        JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass
+                        AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+        JOIN pg_attrdef f ON f.oid = d.objid
+        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+        JOIN pg_class c ON c.oid = a.attrelid
+        WHERE s.oid = seq AND c.relowner <> s.relowner AND NOT snowflake._is_taken_along(s.relowner, c.relowner)
+          AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
+                          WHERE used.callee = 'pg_catalog.nextval' AND used.sequence = seq)
+    UNION
+    SELECT format('column %I of %s, which %I owns, stays %s: no new ID fits into it', a.attname,
+                  a.attrelid::regclass, pg_get_userbyid(c.relowner), format_type(a.atttypid, a.atttypmod))
+        FROM pg_class s
+        CROSS JOIN unnest(columns) referenced
+        JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass
+                        AND d.refclassid = 'pg_class'::regclass AND d.refobjid = referenced.relid
+                        AND d.refobjsubid = referenced.attnum
+        JOIN pg_constraint k ON k.oid = d.objid AND k.contype = 'f' AND k.confrelid = referenced.relid
+                            AND referenced.attnum = ANY (k.confkey)
+        JOIN pg_attribute a ON a.attrelid = k.conrelid
+                           AND a.attnum = k.conkey[array_position(k.confkey, referenced.attnum)]
+        JOIN pg_class c ON c.oid = a.attrelid
+        WHERE s.oid = seq AND c.relowner <> s.relowner AND NOT snowflake._is_taken_along(s.relowner, c.relowner)
+          AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+    ORDER BY 1
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_strangers(regclass, snowflake.conversion_column[]) IS
+    'what the conversion of a sequence leaves as it is because it belongs to somebody else';

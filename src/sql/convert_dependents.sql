@@ -25,6 +25,15 @@ CREATE FUNCTION snowflake.conversion_dependents(columns snowflake.conversion_col
         UNION
         SELECT relid, -1, 0, 0, 0, false FROM unnest(columns) WHERE widened
         UNION
+        -- What uses the sequence of an identity, which is made anew.
+        SELECT d.objid, 0, 0, 0, 1, false
+            FROM unnest(columns) c
+            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.deptype = 'i'
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+                            AND d.refobjsubid = c.attnum
+            JOIN pg_sequence q ON q.seqrelid = d.objid
+            WHERE c.is_identity
+        UNION
         SELECT next.relid, next.attnum, d.classid, d.objid, node.depth + 1, node.attnum = -2
             FROM node
             LEFT JOIN pg_class n ON n.oid = node.relid AND node.attnum > -2

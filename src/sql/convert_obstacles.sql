@@ -14,61 +14,63 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     caller(is_superuser) AS (
         SELECT rolsuper FROM pg_roles WHERE rolname = current_user
     ),
-    argument(text) AS (
-        SELECT snowflake.conversion_argument(seq)
+    sequence AS (
+        SELECT c.oid, c.relowner AS owner FROM pg_class c WHERE c.oid = seq
     ),
-    call(text) AS (
-        SELECT 'snowflake.nextval(' || argument.text || ')' FROM argument
-    ),
-    -- The new defaults that can be tried, with "number" in place of the call. What else they would
-    -- take from a sequence is not to be lost.
+    -- The columns that take a number from the sequence by more than a call of nextval alone, with the
+    -- type that they will have.
     trial AS MATERIALIZED (
-        SELECT col.relid, col.attnum, replace(col.new_default, call.text, 'number') AS expression,
+        SELECT col.relid, col.attnum, col.attrdef,
                coalesce(nullif(y.typbasetype, 0),
                         CASE WHEN col.widened OR y.oid IN ('smallint'::regtype, 'integer'::regtype)
                                   AND col.relid IN (SELECT relid FROM dependent WHERE kind = 'view')
                              THEN 'bigint'::regtype ELSE y.oid END) AS type,
-               CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END AS typmod
-            FROM call, col
+               CASE WHEN y.typtype = 'd' THEN y.typtypmod WHEN col.widened THEN -1 ELSE a.atttypmod END
+                   AS typmod
+            FROM col
             JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
             JOIN pg_type y ON y.oid = a.atttypid
-            JOIN pg_attrdef f ON f.adrelid = col.relid AND f.adnum = col.attnum
-            WHERE strpos(replace(col.new_default, call.text, 'number'), 'nextval(') = 0
+            WHERE col.new_default IS NOT NULL AND NOT col.is_strangers
+              AND NOT snowflake._is_call(col.attrdef, seq)
               AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383)
-              AND snowflake.conversion_is_harmless('pg_attrdef'::regclass, f.oid, f.adbin,
-                                                   'nextval(regclass)'::regprocedure)
     )
-    -- Other users of the sequence would go on calling the server's nextval.
-    SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
-        FROM argument, pg_depend d
-        LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND p.prokind <> 'a'
-        CROSS JOIN LATERAL (
-            SELECT regexp_replace(coalesce(pg_get_ruledef(r.oid), pg_get_functiondef(p.oid)),
-                                  snowflake.conversion_call_pattern(seq) || '|snowflake\.currval\('
-                                      || snowflake.conversion_pattern(argument.text) || '\)', '', 'g')
-        ) without_ours(definition)
+    -- Other users of the sequence would go on calling the server's nextval. A stranger's stand in the
+    -- way only of an identity, whose sequence the server does not drop under them.
+    SELECT concat(pg_describe_object(d.classid, d.objid, d.objsubid),
+                  ', which ' || quote_ident(pg_get_userbyid(stranger.owner)) || ' owns,', ' uses the sequence')
+        FROM sequence, pg_depend d
+        CROSS JOIN LATERAL (SELECT snowflake._owner_of(d.classid, d.objid)) object(owner)
+        LEFT JOIN LATERAL (SELECT object.owner WHERE NOT snowflake._is_taken_along(sequence.owner, object.owner))
+            stranger(owner) ON true
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
           AND d.classid <> 'pg_attrdef'::regclass
           AND NOT EXISTS (SELECT FROM pg_depend e
                               JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
                               WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
-          -- What calls our functions, and a view that only looks at the sequence, may do so, unless the
-          -- sequence is made anew.
-          AND (without_ours.definition IS NULL OR strpos(without_ours.definition, argument.text) > 0
-               OR EXISTS (SELECT FROM col WHERE is_identity))
+          -- What calls our functions, and a view that only looks at the sequence, may do so. Where the
+          -- sequence is made anew, a stranger's objects are as well, by whoever may do that.
+          AND CASE WHEN EXISTS (SELECT FROM col WHERE is_identity)
+                   THEN NOT (stranger.owner IS NOT NULL
+                             AND EXISTS (SELECT FROM dependent
+                                             WHERE dependent.classid = d.classid AND dependent.objid = d.objid
+                                               AND dependent.kind IN ('view', 'routine', 'rule', 'trigger', 'policy')))
+                   ELSE stranger.owner IS NULL
+                        AND (NOT EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid))
+                             AND d.classid NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
+                             OR EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
+                                            WHERE used.sequence = seq
+                                              AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END
     UNION ALL
     SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                   attname, relid, old_default)
-        FROM argument, col
-        CROSS JOIN LATERAL (SELECT coalesce(new_default, old_default) AS text) expression
-        CROSS JOIN LATERAL (SELECT regexp_replace(expression.text,
-                                                  snowflake.conversion_call_pattern(seq), '', 'g') AS text) rest
-        WHERE old_default IS NOT NULL
-          AND (rest.text = expression.text OR strpos(rest.text, argument.text) > 0)
+        FROM col
+        WHERE attrdef IS NOT NULL AND NOT is_strangers
+          AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', attrdef) used
+                          WHERE used.sequence = seq
+                            AND coalesce(used.callee, '') NOT IN ('pg_catalog.nextval', 'snowflake.nextval'))
     UNION ALL
     SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
-                  f.adrelid::regclass, 'nextval(' || name.argument || ')')
+                  f.adrelid::regclass, pg_get_expr(f.adbin, f.adrelid))
         FROM snowflake.conversion_names(seq) name
         JOIN pg_attrdef f ON f.oid = name.attrdef
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
@@ -83,16 +85,17 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     -- These take a number from the sequence, but not every ID. What an expression makes of it is tried.
     SELECT format('column %I of %s has the type %s, which cannot hold an ID', col.attname, col.relid,
                   format_type(a.atttypid, a.atttypmod))
-        FROM call, col
+        FROM col
         JOIN pg_class t ON t.oid = col.relid
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         JOIN pg_type y ON y.oid = a.atttypid
         CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
                                    CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
-        WHERE (col.is_identity OR col.old_default IS NOT NULL)
+        WHERE (col.is_identity OR col.old_default IS NOT NULL) AND NOT col.is_strangers
           AND NOT EXISTS (SELECT FROM trial
-                              WHERE trial.relid = col.relid AND trial.attnum = col.attnum
-                                AND col.new_default <> call.text)
+                              WHERE trial.attrdef = col.attrdef
+                                AND snowflake._try_default(trial.attrdef, seq, trial.type, trial.typmod, '{}')
+                                    IS NOT NULL)
           AND (y.typcategory = 'A'
                OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
                OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
@@ -106,10 +109,10 @@ CREATE FUNCTION snowflake.conversion_obstacles(
     UNION ALL
     SELECT format('default of column %I of table %s is unfit for IDs (%s): %s', col.attname, col.relid,
                   fault, col.old_default)
-        FROM call, col
-        JOIN trial ON trial.relid = col.relid AND trial.attnum = col.attnum
-        CROSS JOIN LATERAL snowflake.conversion_default_fault(trial.expression, trial.type, trial.typmod) fault
-        WHERE col.new_default <> call.text AND fault IS NOT NULL
+        FROM col
+        JOIN trial ON trial.attrdef = col.attrdef
+        CROSS JOIN LATERAL snowflake.conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod) fault
+        WHERE fault IS NOT NULL
     UNION ALL
     -- Only where the column is known to get nothing but IDs.
     SELECT format('constraint %I of table %s is unfit for IDs (%s): %s', k.conname, col.relid, fault,
@@ -117,17 +120,14 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         FROM col
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         JOIN pg_constraint k ON k.conrelid = col.relid AND k.contype = 'c' AND k.conkey = ARRAY[col.attnum]
-        CROSS JOIN LATERAL (
-            SELECT CASE WHEN snowflake.conversion_is_harmless('pg_constraint'::regclass, k.oid, k.conbin, 0)
-                        THEN snowflake.conversion_check_fault(pg_get_expr(k.conbin, k.conrelid), col.attname,
-                                                              col.new_default IS NOT NULL) END
-        ) trial(fault)
+        CROSS JOIN LATERAL snowflake.conversion_check_fault(k.oid, col.attnum, col.new_default IS NOT NULL) fault
         WHERE fault IS NOT NULL AND k.coninhcount = 0
           AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
           AND EXISTS (SELECT FROM col WHERE new_default IS NOT NULL)
-          AND NOT EXISTS (SELECT FROM call, col c
+          AND NOT EXISTS (SELECT FROM col c
                               JOIN pg_attribute b ON b.attrelid = c.relid AND b.attnum = c.attnum
-                              WHERE c.new_default <> call.text AND b.atttypid = a.atttypid)
+                              WHERE c.new_default IS NOT NULL AND b.atttypid = a.atttypid
+                                AND NOT snowflake._is_call(c.attrdef, seq))
     UNION ALL
     SELECT format('column %I of table %s is part of the partition key', col.attname, col.relid)
         FROM col
@@ -166,20 +166,21 @@ CREATE FUNCTION snowflake.conversion_obstacles(
           AND NOT (d.classid = 'pg_class'::regclass
                    AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')))
     UNION ALL
-    -- What is not the caller's the server does not let him alter or drop.
-    SELECT DISTINCT format('%s is not owned by %I', relid, current_user)
+    -- The server does not let the caller alter or drop what belongs to somebody else.
+    SELECT DISTINCT format('%s is owned by %I', relid, pg_get_userbyid(c.relowner))
         FROM (SELECT relid FROM col WHERE widened OR new_default IS NOT NULL
               UNION SELECT relid FROM dependent
                   WHERE kind IN ('view', 'rule', 'trigger', 'policy', 'index', 'generated')) r
         JOIN pg_class c ON c.oid = r.relid
         WHERE NOT pg_has_role(c.relowner, 'USAGE')
     UNION ALL
-    SELECT format('%s is not owned by %I', pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user)
+    SELECT format('%s is owned by %I', pg_describe_object('pg_proc'::regclass, p.oid, 0),
+                  pg_get_userbyid(p.proowner))
         FROM dependent d
         JOIN pg_proc p ON p.oid = d.objid
         WHERE d.kind = 'routine' AND NOT pg_has_role(p.proowner, 'USAGE')
     UNION ALL
-    SELECT format('publication %I is not owned by %I', p.pubname, current_user)
+    SELECT format('publication %I is owned by %I', p.pubname, pg_get_userbyid(p.pubowner))
         FROM dependent d
         JOIN pg_publication_rel b ON b.oid = d.objid
         JOIN pg_publication p ON p.oid = b.prpubid
@@ -240,13 +241,44 @@ CREATE FUNCTION snowflake.conversion_obstacles(
           AND NOT (SELECT is_superuser FROM caller)
     UNION ALL
     SELECT DISTINCT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
-                           k.conname, k.conrelid::regclass, current_user, k.confrelid::regclass)
+                           k.conname, k.conrelid::regclass, pg_get_userbyid(made_by.role), k.confrelid::regclass)
         FROM col
         JOIN pg_constraint k ON (k.conrelid = col.relid AND col.attnum = ANY (k.conkey)
                                  OR k.confrelid = col.relid AND col.attnum = ANY (k.confkey))
+        CROSS JOIN LATERAL (
+            SELECT coalesce(snowflake._table_role(col.relid), quote_ident(current_user)::regrole)
+        ) made_by(role)
         WHERE col.widened AND k.contype = 'f'
           AND EXISTS (SELECT FROM unnest(k.confkey) x(attnum)
-                          WHERE NOT has_column_privilege(k.confrelid, x.attnum, 'REFERENCES'))
+                          WHERE NOT has_column_privilege(made_by.role, k.confrelid, x.attnum, 'REFERENCES'))
+    UNION ALL
+    SELECT DISTINCT format('foreign key %I cannot be made again without running code that %I wrote for table %s',
+                           k.conname, pg_get_userbyid(c.relowner), c.oid::regclass)
+        FROM sequence, col
+        JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = col.relid AND col.attnum = ANY (k.confkey)
+        JOIN pg_class c ON c.oid = k.conrelid
+        WHERE col.widened AND c.relowner <> sequence.owner
+          AND NOT snowflake._is_taken_along(sequence.owner, c.relowner)
+          AND snowflake._has_users_code(c.oid)
+    UNION ALL
+    SELECT DISTINCT format('table %s, which inherits from %s, is owned by %I: code of that role would run as %I',
+                           c.oid::regclass, col.relid, pg_get_userbyid(c.relowner), pg_get_userbyid(t.relowner))
+        FROM col
+        JOIN pg_class t ON t.oid = col.relid
+        CROSS JOIN LATERAL snowflake._table_tree(col.relid) member(relid)
+        JOIN pg_class c ON c.oid = member.relid
+        WHERE col.widened AND NOT col.is_inherited AND c.relowner <> t.relowner
+          AND snowflake._table_role(col.relid) IS NOT NULL
+    UNION ALL
+    -- In a bigint column another function of the same name may fit better. A stranger's must not.
+    SELECT DISTINCT format('%s, which %I owns, could take the place of %s in %s',
+                           pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
+                           pg_describe_object(r.ref_class, r.ref_object, 0),
+                           pg_describe_object(r.class, r.object, 0))
+        FROM sequence, snowflake._references(ARRAY(SELECT relid::oid FROM col WHERE widened)) r
+        CROSS JOIN LATERAL snowflake._rivals(r.ref_class, r.ref_object) rival
+        WHERE rival.owner <> sequence.owner AND NOT snowflake._is_taken_along(sequence.owner, rival.owner)
+          AND rival.owner <> snowflake._owner_of(r.ref_class, r.ref_object)
     UNION ALL
     SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
                   k.conname, k.conrelid::regclass)
@@ -274,7 +306,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
                   WHERE d.kind = 'view' OR d.kind = 'generated' AND f.oid = d.objid
              ) held(object, owner, acl)
         CROSS JOIN LATERAL aclexplode(held.acl) x
-        WHERE x.grantor <> held.owner AND NOT snowflake.conversion_may_become(x.grantor)
+        WHERE x.grantor <> held.owner AND NOT snowflake._may_become(x.grantor)
     UNION ALL
     SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column',
                   a.attname, d.relid)

@@ -5,7 +5,8 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
-        OUT size bigint)      -- their size in bytes
+        OUT size bigint,      -- their size in bytes
+        OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -149,14 +150,17 @@ BEGIN
         step := step + 1;
         command := format('ALTER SEQUENCE %s OWNED BY %s.%I', seq, identity.relid, identity.attname);
         RETURN NEXT;
-        FOR command IN
-            SELECT snowflake.conversion_rights('pg_class'::regclass, seq)
-            UNION ALL SELECT snowflake.conversion_annotations(
-                'pg_class'::regclass, seq, format('SEQUENCE %s', seq))
+        FOR o IN
+            SELECT x.command, x.role FROM snowflake.conversion_rights('pg_class'::regclass, seq) x
+            UNION ALL SELECT x, NULL FROM snowflake.conversion_annotations(
+                'pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x
         LOOP
             step := step + 1;
+            command := o.command;
+            role := pg_get_userbyid(o.role);
             RETURN NEXT;
         END LOOP;
+        role := NULL;
     END IF;
 
     -- The columns, each table in one go: types first, for the table and all that inherit from it.
@@ -202,8 +206,10 @@ BEGIN
         rewrites := o.relid;
         size := o.size;
         effect := format('rewrites table %s (%s); ACCESS EXCLUSIVE lock', o.relid, pg_size_pretty(size));
+        role := pg_get_userbyid(snowflake._table_role(o.relid));
         RETURN NEXT;
     END LOOP;
+    role := NULL;
     rewrites := NULL;
     size := NULL;
     effect := NULL;
@@ -220,7 +226,8 @@ BEGIN
     FOR o IN
         SELECT c.relid, t.relkind,
                string_agg(format('ALTER COLUMN %I SET DEFAULT %s', c.attname, c.new_default), ', '
-                          ORDER BY c.attnum) AS actions
+                          ORDER BY c.attnum) AS actions,
+               snowflake._default_role(c.relid, array_agg(c.attrdef)) AS role
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.new_default IS NOT NULL AND t.relkind <> 'v'
             GROUP BY c.relid, t.relkind
@@ -229,8 +236,10 @@ BEGIN
         step := step + 1;
         command := format('ALTER TABLE ONLY %s %s', o.relid, o.actions);
         effect := format('ACCESS EXCLUSIVE lock on %s', o.relid);
+        role := pg_get_userbyid(o.role);
         RETURN NEXT;
     END LOOP;
+    role := NULL;
 
     IF identity IS NULL THEN
         step := step + 1;
@@ -250,28 +259,39 @@ BEGIN
         SELECT d.kind,
                coalesce(CASE WHEN d.kind = 'view' THEN '' ELSE 'on ' END || d.relid,
                         d.objid::regprocedure::text) AS subject,
-               c AS definition, n
+               x.command AS definition, x.role, n
             FROM unnest(dependents) d
-            CROSS JOIN LATERAL snowflake.conversion_definition(d.kind, d.objid) WITH ORDINALITY x(c, n)
-            ORDER BY c LIKE 'REFRESH %', d.depth,
+            CROSS JOIN LATERAL snowflake.conversion_definition(d.kind, d.objid) WITH ORDINALITY x(command, role, n)
+            ORDER BY x.command LIKE 'REFRESH %', d.depth,
                      array_position(ARRAY['generated', 'index', 'constraint', 'statistics', 'view'], d.kind),
                      d.objid, n
     LOOP
         step := step + 1;
         command := o.definition;
+        role := pg_get_userbyid(o.role);
         effect := CASE WHEN o.n = 1 AND o.kind <> 'generated'
                        THEN format('%s %s as before', o.kind, o.subject) END;
         RETURN NEXT;
     END LOOP;
     FOR o IN
-        SELECT c.relid, c.attname, c.new_default
+        SELECT c.relid, c.attname, c.new_default,
+               snowflake._default_role(c.relid, ARRAY[c.attrdef]) AS role
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.new_default IS NOT NULL AND t.relkind = 'v'
             ORDER BY c.relid::oid, c.attnum
     LOOP
         step := step + 1;
+        role := pg_get_userbyid(o.role);
         command := format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', o.relid, o.attname, o.new_default);
         effect := NULL;
+        RETURN NEXT;
+    END LOOP;
+
+    FOR effect IN SELECT snowflake._conversion_strangers(seq, columns)
+    LOOP
+        step := step + 1;
+        command := NULL;
+        role := NULL;
         RETURN NEXT;
     END LOOP;
 END

@@ -23,8 +23,10 @@ COMMENT ON FUNCTION snowflake.conversion_held(oid, oid) IS
 -- The rights on an object (part 0) or on a column of it, each given by who gave it. Who passed a
 -- right on had it from somebody else before: the owner's grants come first, then those of whom he
 -- gave the right to pass them on, and so forth.
-CREATE FUNCTION snowflake.conversion_grants(classid oid, objid oid, only_part smallint)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake.conversion_grants(
+        classid oid, objid oid, only_part smallint,
+        OUT command text, OUT role oid) -- that runs it; NULL: who made the object
+    RETURNS SETOF record
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
@@ -66,28 +68,22 @@ CREATE FUNCTION snowflake.conversion_grants(classid oid, objid oid, only_part sm
             WHERE g.attnum = only_part
             GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
     )
-    SELECT line.command
+    SELECT format('GRANT %s ON %s TO %s%s', g.privileges, held.target,
+                  CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                  CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END),
+           nullif(g.grantor, held.owner)
         FROM right_given g
         CROSS JOIN held
-        CROSS JOIN LATERAL (
-            SELECT format('GRANT %s ON %s TO %s%s', g.privileges, held.target,
-                          CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
-                          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-        ) command(text)
-        CROSS JOIN LATERAL unnest(
-            CASE WHEN g.grantor = held.owner THEN ARRAY[command.text]
-                 ELSE ARRAY[format('SET LOCAL ROLE %I', pg_get_userbyid(g.grantor)), command.text,
-                            'SET LOCAL ROLE ' || CASE current_setting('role') WHEN 'none' THEN 'NONE'
-                                                      ELSE quote_ident(current_setting('role')) END]
-            END) WITH ORDINALITY line(command, n)
-        ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges, line.n
+        ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_grants(oid, oid, smallint) IS
     'commands that grant the rights on an object, or on a column of it, in the order in which they were';
 
 -- Nothing is left of what default privileges may have given the object when it was made.
-CREATE FUNCTION snowflake.conversion_rights(classid oid, objid oid)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake.conversion_rights(
+        classid oid, objid oid,
+        OUT command text, OUT role oid) -- that runs it; NULL: who made the object
+    RETURNS SETOF record
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
@@ -104,7 +100,7 @@ CREATE FUNCTION snowflake.conversion_rights(classid oid, objid oid)
     touched AS (
         SELECT * FROM held WHERE acl IS NOT NULL OR EXISTS (SELECT FROM given)
     ),
-    role(oid, name) AS (
+    holder(oid, name) AS (
         SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
     ),
     -- A right on a column may have been given by who has it on the relation.
@@ -116,14 +112,15 @@ CREATE FUNCTION snowflake.conversion_rights(classid oid, objid oid)
               AND a.attacl IS NOT NULL AND NOT a.attisdropped
     )
     SELECT format('REVOKE ALL ON %s FROM %s', touched.target,
-                  string_agg(role.name, ', ' ORDER BY role.oid))
-        FROM touched, role
-        WHERE role.oid IN (0, touched.owner)
-           OR role.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
+                  string_agg(holder.name, ', ' ORDER BY holder.oid)),
+           NULL::oid
+        FROM touched, holder
+        WHERE holder.oid IN (0, touched.owner)
+           OR holder.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
         GROUP BY touched.target
     UNION ALL
-    (SELECT g.command
-        FROM part, snowflake.conversion_grants(classid, objid, part.attnum) WITH ORDINALITY g(command, n)
+    (SELECT g.command, g.role
+        FROM part, snowflake.conversion_grants(classid, objid, part.attnum) WITH ORDINALITY g(command, role, n)
         ORDER BY part.attnum, g.n)
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_rights(oid, oid) IS

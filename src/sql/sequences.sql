@@ -2,40 +2,23 @@
 
 CREATE VIEW snowflake.sequences AS
     WITH
-    calling AS (
-        SELECT f.oid, f.adrelid AS relation, f.adnum AS attribute,
-               pg_catalog.pg_get_expr(f.adbin, f.adrelid) AS expression
+    -- A default depends on the functions that it calls. The view itself must not depend on a sequence:
+    -- what does is looked at by conversions.
+    used AS (
+        SELECT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout
             FROM pg_catalog.pg_attrdef f
+            CROSS JOIN LATERAL (
+                SELECT DISTINCT ON (u.sequence) u.sequence, u.layout
+                    FROM snowflake._sequence_uses('pg_catalog.pg_attrdef', f.oid) u
+                    WHERE u.callee = 'snowflake.nextval' AND u.sequence IS NOT NULL
+                    ORDER BY u.sequence
+            ) uses
             WHERE EXISTS (
                 SELECT FROM pg_catalog.pg_depend d
                     JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
                     WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
                       AND d.refclassid = 'pg_catalog.pg_proc'::regclass
                       AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
-    ),
-    -- A default depends on the sequence that it names. Without an argument it names none, and the
-    -- layout stands in nothing but its text. There, literals and quoted names are read from quote
-    -- to quote: what stands inside them may look like a layout and be none. The view itself must
-    -- not depend on a sequence: what does is looked at by conversions.
-    used AS (
-        SELECT d.refobjid AS sequence, relation, attribute,
-               coalesce((SELECT literal[1]
-                             FROM pg_catalog.regexp_matches(
-                                 expression,
-                                 $$"[^"]*"|'([^']*)'::$$
-                                 || replace('snowflake.layout'::regtype::text, '.', '\.')
-                                 || $$\)|'[^']*'$$, 'g') AS literal
-                             WHERE literal[1] IS NOT NULL LIMIT 1),
-                        'default')::snowflake.layout AS layout
-            FROM calling
-            JOIN pg_catalog.pg_depend d
-                ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = calling.oid
-                AND d.refclassid = 'pg_catalog.pg_class'::regclass
-        UNION ALL
-        SELECT pg_catalog.to_regclass('snowflake.id_seq'), relation, attribute, 'default'
-            FROM calling
-            WHERE pg_catalog.regexp_replace(expression, $$"[^"]*"|'[^']*'$$, '', 'g')
-                  ~ '(?<![[:alnum:]_$.])(snowflake\.)?nextval\(\)'
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,

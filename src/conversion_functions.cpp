@@ -1,0 +1,211 @@
+// What the conversion, which is written in SQL, asks of C++: expressions read and made as trees,
+// and commands run with the rights of their owner. Arguments in and results out, nothing else.
+
+#include "expression.hpp"
+#include "harmless.hpp"
+#include "layout_datum.hpp"
+#include "run_as.hpp"
+#include "trial.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+expression::Direction direction_argument(Datum to_snowflake) {
+    return DatumGetBool(to_snowflake) ? expression::Direction::to_snowflake
+                                      : expression::Direction::to_server;
+}
+
+const char *name_of(expression::Callee callee) {
+    switch (callee) {
+    case expression::Callee::server_nextval:
+        return "pg_catalog.nextval";
+    case expression::Callee::nextval:
+        return "snowflake.nextval";
+    case expression::Callee::nextvals:
+        return "snowflake.nextvals";
+    case expression::Callee::currval:
+        return "snowflake.currval";
+    case expression::Callee::other:
+        break;
+    }
+    return nullptr;
+}
+
+// The identifiers of a name as an array of text; 0: it is not a name.
+Datum identifiers_datum(const char *name) {
+    const List *names = name != nullptr ? expression::identifiers_of(name) : NIL;
+    if (names == NIL)
+        return 0;
+    auto *items = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(names)));
+    for (int i = 0; i < list_length(names); ++i)
+        items[i] = CStringGetTextDatum(static_cast<const char *>(list_nth(names, i)));
+    return PointerGetDatum(
+        construct_array(items, list_length(names), TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+void put_use(const ReturnSetInfo &result, const expression::Use &use) {
+    const char *callee = name_of(use.callee);
+    const Datum name = identifiers_datum(use.name);
+    Datum values[] = {callee != nullptr ? CStringGetTextDatum(callee) : Datum{0},
+                      ObjectIdGetDatum(use.sequence), name, layout_to_datum(use.layout)};
+    bool nulls[] = {callee == nullptr, !OidIsValid(use.sequence), name == 0, !use.has_layout};
+    tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
+}
+
+// Whether all that an object stores passes a test.
+bool all_stored(Oid class_id, Oid object, bool (*passes)(Node *)) {
+    const List *trees = expression::stored_in(class_id, object);
+    for (int i = 0; i < list_length(trees); ++i)
+        if (!passes(static_cast<Node *>(list_nth(trees, i))))
+            return false;
+    return true;
+}
+
+// Numbers that a trial is made with.
+struct Numbers {
+    std::int64_t *values;
+    int count;
+};
+
+Numbers numbers_argument(Datum argument) {
+    Datum *items = nullptr;
+    Numbers numbers{};
+    deconstruct_array(DatumGetArrayTypeP(argument), INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL,
+                      TYPALIGN_DOUBLE, &items, nullptr, &numbers.count);
+    numbers.values = static_cast<std::int64_t *>(palloc(sizeof(std::int64_t) * numbers.count));
+    for (int i = 0; i < numbers.count; ++i)
+        numbers.values[i] = DatumGetInt64(items[i]);
+    return numbers;
+}
+
+Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
+    auto *items = static_cast<Datum *>(palloc(sizeof(Datum) * count));
+    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * count));
+    for (int i = 0; i < count; ++i) {
+        nulls[i] = outcomes[i] == nullptr;
+        items[i] = nulls[i] ? Datum{0} : CStringGetTextDatum(outcomes[i]);
+    }
+    int dimensions[] = {count};
+    int lower_bounds[] = {1};
+    return PointerGetDatum(construct_md_array(items, nulls, 1, dimensions, lower_bounds, TEXTOID,
+                                              -1, false, TYPALIGN_INT));
+}
+
+} // namespace
+
+extern "C" {
+
+// _sequence_uses(regclass, oid) returns setof record (callee text, sequence regclass, name text[],
+// layout snowflake.layout)
+PG_FUNCTION_INFO_V1(snowflake_sequence_uses);
+Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(trees); ++i) {
+        const List *uses = expression::uses_in(static_cast<Node *>(list_nth(trees, i)));
+        for (int j = 0; j < list_length(uses); ++j)
+            put_use(result, *static_cast<expression::Use *>(list_nth(uses, j)));
+    }
+    return Datum{0};
+}
+
+// _is_call(oid, regclass) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_is_call);
+Datum snowflake_is_call(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(
+        expression::is_call(expression::find_default(PG_GETARG_OID(0)).tree, PG_GETARG_OID(1)));
+}
+
+// _default_replaced(oid, regclass, boolean) returns text
+PG_FUNCTION_INFO_V1(snowflake_default_replaced);
+Datum snowflake_default_replaced(PG_FUNCTION_ARGS) {
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    Node *tree = expression::with_calls_replaced(column.tree, PG_GETARG_OID(1),
+                                                 direction_argument(PG_GETARG_DATUM(2)));
+    if (tree == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_TEXT_P(cstring_to_text(expression::deparsed(tree, column.relation)));
+}
+
+// _default_form(oid, regclass) returns text
+PG_FUNCTION_INFO_V1(snowflake_default_form);
+Datum snowflake_default_form(PG_FUNCTION_ARGS) {
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    PG_RETURN_TEXT_P(cstring_to_text(expression::form_of(column.tree, PG_GETARG_OID(1))));
+}
+
+// _default_form_replaced(oid, regclass, boolean, oid, integer) returns text
+PG_FUNCTION_INFO_V1(snowflake_default_form_replaced);
+Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
+    for (const int required : {0, 1, 3, 4})
+        if (PG_ARGISNULL(required))
+            PG_RETURN_NULL();
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    const expression::Direction direction =
+        PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
+    const run_as::Identity before = run_as::become(
+        harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
+    const char *form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction,
+                                                          PG_GETARG_OID(3), PG_GETARG_INT32(4));
+    run_as::resume(before);
+    PG_RETURN_TEXT_P(cstring_to_text(form));
+}
+
+// _try_default(oid, regclass, oid, integer, bigint[]) returns text[]
+PG_FUNCTION_INFO_V1(snowflake_try_default);
+Datum snowflake_try_default(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
+    auto *outcomes = static_cast<trial::Outcome *>(palloc(sizeof(trial::Outcome) * numbers.count));
+    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), PG_GETARG_OID(2),
+                            PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
+// _try_check(oid, smallint, bigint[]) returns text[]
+PG_FUNCTION_INFO_V1(snowflake_try_check);
+Datum snowflake_try_check(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+    auto *outcomes = static_cast<trial::Outcome *>(palloc(sizeof(trial::Outcome) * numbers.count));
+    if (!trial::try_check(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
+                          outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
+// _is_harmless_to_evaluate(regclass, oid) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_evaluate);
+Datum snowflake_is_harmless_to_evaluate(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_evaluate));
+}
+
+// _is_harmless_to_parse(regclass, oid) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_parse);
+Datum snowflake_is_harmless_to_parse(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_parse));
+}
+
+// _may_become(oid) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_may_become);
+Datum snowflake_may_become(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
+}
+
+// _run_as(text, oid, text, jsonb) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_run_as);
+Datum snowflake_run_as(PG_FUNCTION_ARGS) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    std::int64_t result = 0;
+    const bool returned = run_as::run(
+        text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
+        PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
+        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
+    if (!returned)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(result);
+}
+
+} // extern "C"

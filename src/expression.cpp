@@ -1,0 +1,391 @@
+#include "expression.hpp"
+
+#include "layout_datum.hpp"
+
+namespace snowflake::expression {
+
+namespace {
+
+// Where a catalog stores trees.
+struct Storage {
+    Oid class_id; // of the objects, which for an index is not the catalog
+    Oid catalog;
+    Oid index; // of the catalog, on the objects' OIDs
+    AttrNumber oid_column;
+    AttrNumber columns[2]; // of trees; 0: no more
+};
+
+constexpr Storage storages[] = {
+    {AttrDefaultRelationId,
+     AttrDefaultRelationId,
+     AttrDefaultOidIndexId,
+     Anum_pg_attrdef_oid,
+     {Anum_pg_attrdef_adbin, 0}},
+    {RewriteRelationId,
+     RewriteRelationId,
+     RewriteOidIndexId,
+     Anum_pg_rewrite_oid,
+     {Anum_pg_rewrite_ev_qual, Anum_pg_rewrite_ev_action}},
+    {ProcedureRelationId,
+     ProcedureRelationId,
+     ProcedureOidIndexId,
+     Anum_pg_proc_oid,
+     {Anum_pg_proc_proargdefaults, Anum_pg_proc_prosqlbody}},
+    {ConstraintRelationId,
+     ConstraintRelationId,
+     ConstraintOidIndexId,
+     Anum_pg_constraint_oid,
+     {Anum_pg_constraint_conbin, 0}},
+    {RelationRelationId,
+     IndexRelationId,
+     IndexRelidIndexId,
+     Anum_pg_index_indexrelid,
+     {Anum_pg_index_indexprs, Anum_pg_index_indpred}},
+    {PolicyRelationId,
+     PolicyRelationId,
+     PolicyOidIndexId,
+     Anum_pg_policy_oid,
+     {Anum_pg_policy_polqual, Anum_pg_policy_polwithcheck}},
+    {TriggerRelationId,
+     TriggerRelationId,
+     TriggerOidIndexId,
+     Anum_pg_trigger_oid,
+     {Anum_pg_trigger_tgqual, 0}},
+    {PublicationRelRelationId,
+     PublicationRelRelationId,
+     PublicationRelObjectIndexId,
+     Anum_pg_publication_rel_oid,
+     {Anum_pg_publication_rel_prqual, 0}},
+    {StatisticExtRelationId,
+     StatisticExtRelationId,
+     StatisticExtOidIndexId,
+     Anum_pg_statistic_ext_oid,
+     {Anum_pg_statistic_ext_stxexprs, 0}},
+    {TypeRelationId,
+     TypeRelationId,
+     TypeOidIndexId,
+     Anum_pg_type_oid,
+     {Anum_pg_type_typdefaultbin, 0}},
+};
+
+Node *node_of(Datum tree) {
+    return static_cast<Node *>(stringToNode(TextDatumGetCString(tree)));
+}
+
+// The schema of the extension, which nobody else can put a function into.
+Oid schema() {
+    return get_namespace_oid("snowflake", true);
+}
+
+// Which of the functions above this is.
+Callee callee_of(Oid function) {
+    if (function == F_NEXTVAL)
+        return Callee::server_nextval;
+    if (function < FirstNormalObjectId)
+        return Callee::other;
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return Callee::other;
+    const auto *form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+    const bool ours = form->pronamespace == schema();
+    const auto is_named = [form](const char *name) {
+        return std::strcmp(NameStr(form->proname), name) == 0;
+    };
+    Callee callee = Callee::other;
+    if (ours && is_named("nextval"))
+        callee = Callee::nextval;
+    else if (ours && is_named("nextvals"))
+        callee = Callee::nextvals;
+    else if (ours && is_named("currval"))
+        callee = Callee::currval;
+    ReleaseSysCache(tuple);
+    return callee;
+}
+
+// The arguments of a call in the order of the function's parameters, defaults included.
+List *arguments_of(const FuncExpr *call) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
+    if (!HeapTupleIsValid(tuple))
+        elog(ERROR, "cache lookup failed for function %u", call->funcid);
+    List *arguments =
+        expand_function_arguments(list_copy(call->args), false, call->funcresulttype, tuple);
+    ReleaseSysCache(tuple);
+    return arguments;
+}
+
+// The node below casts that change nothing but the type.
+Node *without_relabeling(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(reinterpret_cast<RelabelType *>(node)->arg);
+    return node;
+}
+
+// The constant that a node is, if it is one and not null.
+const Const *constant(Node *node) {
+    const auto *value = IsA(node, Const) ? reinterpret_cast<const Const *>(node) : nullptr;
+    return value != nullptr && !value->constisnull ? value : nullptr;
+}
+
+// Reads which sequence an argument of type regclass means.
+void read_sequence(Node *argument, Use &use) {
+    Node *node = without_relabeling(argument);
+    if (const Const *value = constant(node)) {
+        if (value->consttype == REGCLASSOID || value->consttype == OIDOID ||
+            value->consttype == INT4OID)
+            use.sequence = DatumGetObjectId(value->constvalue);
+        return;
+    }
+    if (!IsA(node, FuncExpr) || reinterpret_cast<FuncExpr *>(node)->funcid != F_REGCLASS)
+        return;
+    const Const *written = constant(without_relabeling(
+        static_cast<Node *>(linitial(reinterpret_cast<FuncExpr *>(node)->args))));
+    if (written != nullptr && (written->consttype == TEXTOID || written->consttype == VARCHAROID))
+        use.name = TextDatumGetCString(written->constvalue);
+}
+
+// Reads which layout the last argument of a call is, if the function takes one.
+void read_layout(const List *arguments, Use &use) {
+    const int position = use.callee == Callee::nextval ? 1 : use.callee == Callee::nextvals ? 2 : 0;
+    if (position == 0)
+        return;
+    use.has_layout = true;
+    use.layout = default_layout;
+    if (list_length(arguments) <= position)
+        return;
+    const Const *value = constant(static_cast<Node *>(list_nth(arguments, position)));
+    use.has_layout = value != nullptr;
+    if (value != nullptr)
+        use.layout = layout_from_datum(value->constvalue);
+}
+
+// What a node says of a sequence, if it is a call of one of the functions.
+bool read_call(Node *node, Use &use, List **arguments) {
+    if (!IsA(node, FuncExpr))
+        return false;
+    const auto *call = reinterpret_cast<FuncExpr *>(node);
+    use = {.callee = callee_of(call->funcid)};
+    if (use.callee == Callee::other)
+        return false;
+    *arguments = arguments_of(call);
+    read_sequence(static_cast<Node *>(linitial(*arguments)), use);
+    read_layout(*arguments, use);
+    return true;
+}
+
+void remember(List **uses, const Use &use) {
+    auto *copy = static_cast<Use *>(palloc(sizeof(Use)));
+    *copy = use;
+    *uses = lappend(*uses, copy);
+}
+
+bool collect_uses(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    auto **uses = static_cast<List **>(context);
+    if (IsA(node, Query))
+        return server::walk_query(reinterpret_cast<Query *>(node), collect_uses, context);
+    Use use;
+    List *arguments = NIL;
+    if (read_call(node, use, &arguments)) {
+        remember(uses, use);
+        // A sequence that is known stands nowhere else in its own argument.
+        if (use.sequence != InvalidOid)
+            arguments = list_delete_first(arguments);
+        return server::walk_expression(reinterpret_cast<Node *>(arguments), collect_uses, context);
+    }
+    if (const Const *value = constant(node); value != nullptr && value->consttype == REGCLASSOID)
+        remember(uses, {.sequence = DatumGetObjectId(value->constvalue)});
+    return server::walk_expression(node, collect_uses, context);
+}
+
+// Whether a text names the sequence, with or without schema and database.
+bool is_name_of(const char *written, Oid sequence) {
+    const List *names = identifiers_of(written);
+    const char *expected[] = {get_rel_name(sequence),
+                              get_namespace_name(get_rel_namespace(sequence)),
+                              get_database_name(MyDatabaseId)};
+    const int count = list_length(names);
+    if (count == 0)
+        return false;
+    for (int i = 0; i < count; ++i) {
+        const auto *name = static_cast<const char *>(list_nth(names, count - 1 - i));
+        if (expected[i] == nullptr || std::strcmp(name, expected[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool names_sequence(const Use &use, Oid sequence) {
+    return use.sequence == sequence || (use.callee == Callee::server_nextval &&
+                                        use.name != nullptr && is_name_of(use.name, sequence));
+}
+
+// What to replace, and by what.
+struct Replacement {
+    Oid sequence;
+    Callee callee;  // of the calls that are replaced
+    Node *in_place; // what stands for them afterwards
+    bool found;
+};
+
+Node *replace(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    auto &replacement = *static_cast<Replacement *>(context);
+    Use use;
+    List *arguments = NIL;
+    if (read_call(node, use, &arguments) && use.callee == replacement.callee &&
+        names_sequence(use, replacement.sequence)) {
+        replacement.found = true;
+        return static_cast<Node *>(copyObjectImpl(replacement.in_place));
+    }
+    return server::mutate_expression(node, replace, context);
+}
+
+Node *replaced(Node *tree, Oid sequence, Callee callee, Node *in_place) {
+    Replacement replacement{
+        .sequence = sequence, .callee = callee, .in_place = in_place, .found = false};
+    Node *result = replace(tree, &replacement);
+    return replacement.found ? result : nullptr;
+}
+
+Node *constant_of(Oid sequence) {
+    return reinterpret_cast<Node *>(makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
+                                              ObjectIdGetDatum(sequence), false, true));
+}
+
+Oid our_nextval() {
+    Oid arguments[] = {REGCLASSOID};
+    return LookupFuncName(
+        list_make2(makeString(pstrdup("snowflake")), makeString(pstrdup("nextval"))), 1, arguments,
+        false);
+}
+
+Node *leave_out_sequence(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    if (const Const *value = constant(node);
+        value != nullptr && value->consttype == REGCLASSOID &&
+        DatumGetObjectId(value->constvalue) == *static_cast<const Oid *>(context))
+        return constant_of(InvalidOid);
+    return server::mutate_expression(node, leave_out_sequence, context);
+}
+
+} // namespace
+
+List *stored_in(Oid class_id, Oid object) {
+    const auto *storage = std::find_if(std::begin(storages), std::end(storages),
+                                       [=](const Storage &s) { return s.class_id == class_id; });
+    if (storage == std::end(storages))
+        return NIL;
+    List *trees = NIL;
+    Relation catalog = table_open(storage->catalog, AccessShareLock);
+    ScanKeyData key;
+    ScanKeyInit(&key, storage->oid_column, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(object));
+    SysScanDesc scan = systable_beginscan(catalog, storage->index, true, nullptr, 1, &key);
+    HeapTuple tuple = systable_getnext(scan);
+    for (const AttrNumber column : storage->columns) {
+        bool is_null = true;
+        Datum tree{};
+        if (HeapTupleIsValid(tuple) && column != 0)
+            tree = heap_getattr(tuple, column, RelationGetDescr(catalog), &is_null);
+        if (!is_null)
+            trees = lappend(trees, node_of(tree));
+    }
+    systable_endscan(scan);
+    table_close(catalog, AccessShareLock);
+    return trees;
+}
+
+List *uses_in(Node *tree) {
+    List *uses = NIL;
+    collect_uses(tree, &uses);
+    return uses;
+}
+
+List *identifiers_of(const char *name) {
+    List *names = NIL;
+    if (!SplitIdentifierString(pstrdup(name), '.', &names) || list_length(names) > 3)
+        return NIL;
+    return names;
+}
+
+Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction) {
+    if (direction == Direction::unchanged)
+        return nullptr;
+    const bool to_snowflake = direction == Direction::to_snowflake;
+    auto *call = makeFuncExpr(to_snowflake ? our_nextval() : Oid{F_NEXTVAL}, INT8OID,
+                              list_make1(constant_of(sequence)), InvalidOid, InvalidOid,
+                              COERCE_EXPLICIT_CALL);
+    return replaced(tree, sequence, to_snowflake ? Callee::server_nextval : Callee::nextval,
+                    reinterpret_cast<Node *>(call));
+}
+
+Node *with_calls_as(Node *tree, Oid sequence, Node *in_place) {
+    return replaced(tree, sequence, Callee::server_nextval, in_place);
+}
+
+bool is_call(Node *tree, Oid sequence) {
+    Use use;
+    List *arguments = NIL;
+    return read_call(strip_implicit_coercions(tree), use, &arguments) &&
+           (use.callee == Callee::server_nextval || use.callee == Callee::nextval) &&
+           names_sequence(use, sequence);
+}
+
+Default find_default(Oid attrdef) {
+    Default column{.relation = InvalidOid, .attribute = InvalidAttrNumber, .tree = nullptr};
+    Relation catalog = table_open(AttrDefaultRelationId, AccessShareLock);
+    ScanKeyData key;
+    ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(attrdef));
+    SysScanDesc scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, nullptr, 1, &key);
+    if (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple)) {
+        const auto *form = reinterpret_cast<Form_pg_attrdef>(GETSTRUCT(tuple));
+        bool is_null = false;
+        column.relation = form->adrelid;
+        column.attribute = form->adnum;
+        column.tree = node_of(
+            heap_getattr(tuple, Anum_pg_attrdef_adbin, RelationGetDescr(catalog), &is_null));
+    }
+    systable_endscan(scan);
+    table_close(catalog, AccessShareLock);
+    if (column.tree == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+                errmsg("column default with OID %u does not exist", attrdef));
+    return column;
+}
+
+char *deparsed(Node *tree, Oid relation) {
+    return deparse_expression(tree, deparse_context_for(get_rel_name(relation), relation), false,
+                              false);
+}
+
+Node *parsed(const char *text) {
+    const List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
+    const auto *select =
+        list_length(statements) == 1
+            ? reinterpret_cast<SelectStmt *>(linitial_node(RawStmt, statements)->stmt)
+            : nullptr;
+    if (select == nullptr || !IsA(select, SelectStmt) || list_length(select->targetList) != 1)
+        elog(ERROR, "an expression was not printed as one");
+    return linitial_node(ResTarget, select->targetList)->val;
+}
+
+char *form_of(Node *tree, Oid sequence) {
+    // To read the text form back forgets the places.
+    Node *placeless = static_cast<Node *>(stringToNode(nodeToString(tree)));
+    return nodeToString(leave_out_sequence(placeless, &sequence));
+}
+
+char *form_after_replacement(const Default &column, Oid sequence, Direction direction, Oid type,
+                             std::int32_t type_modifier) {
+    Node *again =
+        cookDefault(make_parsestate(nullptr), parsed(deparsed(column.tree, column.relation)), type,
+                    type_modifier, get_attname(column.relation, column.attribute, false), 0);
+    Node *meant = with_calls_replaced(again, sequence, direction);
+    return form_of(meant != nullptr ? meant : again, sequence);
+}
+
+} // namespace snowflake::expression
