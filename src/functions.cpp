@@ -7,6 +7,7 @@
 #include "layout_datum.hpp"
 #include "nodes.hpp"
 #include "run_as.hpp"
+#include "schema.hpp"
 #include "server.hpp"
 #include "session.hpp"
 #include "settings.hpp"
@@ -22,6 +23,13 @@ void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for
     nodes::define();
     session::define();
     run_as::init();
+}
+
+// _schema_is_new() returns boolean
+PG_FUNCTION_INFO_V1(snowflake_schema_is_new);
+Datum snowflake_schema_is_new(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_BOOL(schema::is_new());
 }
 
 // nextval(regclass) returns bigint

@@ -28,6 +28,7 @@ extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/dependency.h"
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
@@ -36,6 +37,7 @@ extern "C" {
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_policy.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_publication_rel.h"
@@ -45,6 +47,7 @@ extern "C" {
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "commands/extension.h"
 #include "commands/sequence.h"
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"

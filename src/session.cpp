@@ -222,9 +222,10 @@ Relation open_sequence(Oid relid) {
     return relation;
 }
 
-bool is_id_seq(Relation relation) {
-    return std::strcmp(RelationGetRelationName(relation), "id_seq") == 0 &&
-           RelationGetNamespace(relation) == get_namespace_oid("snowflake", true);
+// Whether this is the sequence of the extension. Its owner can give it another schema and name.
+bool is_id_seq(Oid relid) {
+    const Oid extension = getExtensionOfObject(RelationRelationId, relid);
+    return OidIsValid(extension) && extension == get_extension_oid("snowflake", true);
 }
 
 void read_definition(Sequence &sequence) {
@@ -242,7 +243,7 @@ void read_definition(Sequence &sequence) {
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
-        .database_wide = is_id_seq(relation),
+        .database_wide = is_id_seq(sequence.relid),
         .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
         .rewritten_here = rewritten_here};
     ReleaseSysCache(tuple);

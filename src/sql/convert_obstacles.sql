@@ -252,14 +252,14 @@ CREATE FUNCTION snowflake.conversion_obstacles(
           AND EXISTS (SELECT FROM unnest(k.confkey) x(attnum)
                           WHERE NOT has_column_privilege(made_by.role, k.confrelid, x.attnum, 'REFERENCES'))
     UNION ALL
-    SELECT DISTINCT format('foreign key %I cannot be made again without running code that %I wrote for table %s',
-                           k.conname, pg_get_userbyid(c.relowner), c.oid::regclass)
+    SELECT DISTINCT format('foreign keys of table %s, which %I owns, cannot be made again without running code of that role',
+                           c.oid::regclass, pg_get_userbyid(c.relowner))
         FROM sequence, col
-        JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = col.relid AND col.attnum = ANY (k.confkey)
-        JOIN pg_class c ON c.oid = k.conrelid
-        WHERE col.widened AND c.relowner <> sequence.owner
-          AND NOT snowflake._is_taken_along(sequence.owner, c.relowner)
-          AND snowflake._has_users_code(c.oid)
+        CROSS JOIN LATERAL snowflake._table_partners(col.relid) partner(relid)
+        JOIN pg_class c ON c.oid = partner.relid
+        WHERE CASE WHEN NOT col.widened OR c.relowner = sequence.owner
+                        OR snowflake._is_taken_along(sequence.owner, c.relowner) THEN false
+                   ELSE snowflake._has_users_code(c.oid) END
     UNION ALL
     SELECT DISTINCT format('table %s, which inherits from %s, is owned by %I: code of that role would run as %I',
                            c.oid::regclass, col.relid, pg_get_userbyid(c.relowner), pg_get_userbyid(t.relowner))
@@ -267,18 +267,22 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         JOIN pg_class t ON t.oid = col.relid
         CROSS JOIN LATERAL snowflake._table_tree(col.relid) member(relid)
         JOIN pg_class c ON c.oid = member.relid
-        WHERE col.widened AND NOT col.is_inherited AND c.relowner <> t.relowner
-          AND snowflake._table_role(col.relid) IS NOT NULL
+        WHERE CASE WHEN NOT col.widened OR col.is_inherited OR c.relowner = t.relowner THEN false
+                   ELSE snowflake._table_role(col.relid) IS NOT NULL END
     UNION ALL
     -- In a bigint column another function of the same name may fit better. A stranger's must not.
     SELECT DISTINCT format('%s, which %I owns, could take the place of %s in %s',
                            pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
                            pg_describe_object(r.ref_class, r.ref_object, 0),
                            pg_describe_object(r.class, r.object, 0))
-        FROM sequence, snowflake._references(ARRAY(SELECT relid::oid FROM col WHERE widened)) r
-        CROSS JOIN LATERAL snowflake._rivals(r.ref_class, r.ref_object) rival
-        WHERE rival.owner <> sequence.owner AND NOT snowflake._is_taken_along(sequence.owner, rival.owner)
-          AND rival.owner <> snowflake._owner_of(r.ref_class, r.ref_object)
+        FROM sequence
+        CROSS JOIN snowflake._references(ARRAY(SELECT relid::oid FROM col WHERE widened)) r
+        CROSS JOIN LATERAL (
+            SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object)
+                WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+        ) rival
+        WHERE CASE WHEN rival.owner IN (sequence.owner, snowflake._owner_of(r.ref_class, r.ref_object)) THEN false
+                   ELSE NOT snowflake._is_taken_along(sequence.owner, rival.owner) END
     UNION ALL
     SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
                   k.conname, k.conrelid::regclass)

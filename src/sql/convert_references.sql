@@ -43,22 +43,40 @@ $function$;
 COMMENT ON FUNCTION snowflake._has_users_code(regclass) IS
     'whether the server may run code of users when it rewrites a table or makes its foreign keys again';
 
+CREATE FUNCTION snowflake._table_partners(tab regclass)
+    RETURNS SETOF regclass
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT confrelid FROM pg_constraint WHERE conrelid = tab AND contype = 'f'
+    UNION
+    -- By way of pg_depend, which has an index on what is referenced.
+    SELECT k.conrelid
+        FROM pg_depend d
+        JOIN pg_constraint k ON k.oid = d.objid
+        WHERE d.classid = 'pg_constraint'::regclass
+          AND d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
+          AND k.contype = 'f' AND k.confrelid = tab
+$function$;
+COMMENT ON FUNCTION snowflake._table_partners(regclass) IS
+    'tables that foreign keys link to a table, in either direction';
+
 CREATE FUNCTION snowflake._table_role(tab regclass)
     RETURNS oid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
-    SELECT c.relowner
+    SELECT CASE
+               WHEN c.relowner = quote_ident(current_user)::regrole THEN NULL
+               WHEN EXISTS (
+                   SELECT FROM snowflake._table_tree(tab) tree(relid)
+                       CROSS JOIN LATERAL (SELECT tree.relid
+                                           UNION SELECT snowflake._table_partners(tree.relid)) evaluated(relid)
+                       WHERE snowflake._has_users_code(evaluated.relid)) THEN c.relowner
+           END
         FROM pg_class c
-        WHERE c.oid = tab AND c.relowner <> quote_ident(current_user)::regrole
-          AND EXISTS (
-              SELECT FROM snowflake._table_tree(tab) tree(relid)
-                  WHERE snowflake._has_users_code(tree.relid)
-              UNION ALL
-              SELECT FROM snowflake._table_tree(tab) tree(relid)
-                  JOIN pg_constraint k ON k.contype = 'f' AND tree.relid IN (k.conrelid, k.confrelid)
-                  WHERE snowflake._has_users_code(k.conrelid) OR snowflake._has_users_code(k.confrelid))
+        WHERE c.oid = tab
 $function$;
 COMMENT ON FUNCTION snowflake._table_role(regclass) IS
     'role whose rights a command has that may run code of the table''s owner; NULL: the caller''s';

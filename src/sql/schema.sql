@@ -7,15 +7,28 @@
 -- be one that he made and filled: nothing is to be looked up there.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+CREATE FUNCTION snowflake._schema_is_new()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_schema_is_new'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._schema_is_new() IS
+    'whether the schema snowflake was made by this transaction';
+
+-- A session that could create objects in the schema when it began a transaction may still commit one
+-- when the extension is there. Only a schema that nobody else has seen, or that no ordinary role has
+-- owned, is certain to hold nothing else.
 DO $install$
 DECLARE
     s record;
 BEGIN
-    SELECT n.nspowner, r.rolname, r.rolsuper, n.nspowner = x.extowner AS is_installers,
+    SELECT r.rolname, r.rolsuper, snowflake._schema_is_new() AS is_new,
            EXISTS (SELECT FROM pg_depend d
                        WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid
-                         AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid))
-               AS is_used,
+                         AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid)
+                         AND NOT EXISTS (SELECT FROM pg_depend e
+                                             WHERE e.classid = d.classid AND e.objid = d.objid
+                                               AND e.refclassid = 'pg_extension'::regclass
+                                               AND e.refobjid = x.oid AND e.deptype = 'e')) AS is_used,
            EXISTS (SELECT FROM aclexplode(n.nspacl) a
                        WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner) AS is_shared
         INTO s
@@ -23,17 +36,16 @@ BEGIN
         JOIN pg_namespace n ON n.oid = x.extnamespace
         JOIN pg_roles r ON r.oid = n.nspowner
         WHERE x.extname = 'snowflake';
-    IF NOT (s.rolsuper OR s.is_installers) THEN
-        RAISE EXCEPTION 'schema "snowflake" is owned by "%"', s.rolname
+    IF NOT (s.rolsuper OR s.is_new) THEN
+        RAISE EXCEPTION 'schema "snowflake" exists, and is owned by "%"', s.rolname
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'The owner of the schema could run code as whoever uses the extension.',
-                  HINT = 'Take it over: ALTER SCHEMA snowflake OWNER TO CURRENT_USER;';
+                  HINT = 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;';
     ELSIF s.is_shared THEN
         RAISE EXCEPTION 'others than its owner may create objects in schema "snowflake"'
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'They could run code as whoever uses the extension.',
-                  HINT = 'Take that right from the roles that \dn+ snowflake shows: '
-                         'REVOKE CREATE ON SCHEMA snowflake FROM role;';
+                  HINT = 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;';
     ELSIF s.is_used THEN
         RAISE EXCEPTION 'schema "snowflake" is not empty'
             USING ERRCODE = 'object_not_in_prerequisite_state',

@@ -4,7 +4,9 @@
 #include "server.hpp"
 #include "session.hpp"
 
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -86,37 +88,88 @@ TEST_F(Install, ASchemaOfSomebodyElseIsRefused) {
     EXPECT_EQ(superuser.sqlstate(create), not_installable);
     EXPECT_EQ(RoleSession(server_, installer).sqlstate(create), not_installable);
     // What the hint says.
-    superuser.run("ALTER SCHEMA snowflake OWNER TO CURRENT_USER");
+    superuser.run("DROP SCHEMA snowflake");
     superuser.run(create);
     make_nothing_in_the_schema(mallory);
 }
 
-TEST_F(Install, WhatIsInTheSchemaAlreadyIsRefused) {
-    RoleSession mallory(server_, "mallory");
-    mallory.run("CREATE SCHEMA snowflake");
-    struct Object {
-        std::string create;
-        std::string drop;
-    };
-    const std::vector<Object> objects = {
-        {"CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT "
-         "1::bigint'",
-         "DROP FUNCTION snowflake.nextval(text)"},
-        {"CREATE OPERATOR snowflake.= (FUNCTION = oideq, LEFTARG = oid, RIGHTARG = oid)",
-         "DROP OPERATOR snowflake.= (oid, oid)"},
-        {"CREATE TABLE snowflake.pg_class (oid oid)", "DROP TABLE snowflake.pg_class"},
-        {"CREATE TYPE snowflake.pg_class AS (oid oid)", "DROP TYPE snowflake.pg_class"}};
-    for (const Object &object : objects) {
-        mallory.run(object.create);
-        EXPECT_EQ(mallory.sqlstate(create), not_installable) << object.create;
-        mallory.run(object.drop);
+// Another session of the owner of the schema has a function in it that nobody sees yet.
+TEST_F(Install, AFunctionOfAnOpenTransactionDoesNotSurvive) {
+    RoleSession owner(server_, installer);
+    owner.run("CREATE SCHEMA snowflake");
+    RoleSession open(server_, installer);
+    open.run("BEGIN; CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql"
+             " AS 'SELECT 1::bigint'");
+    EXPECT_EQ(owner.sqlstate(create), not_installable);
+    open.run("COMMIT");
+    owner.run("DROP SCHEMA snowflake CASCADE");
+    owner.run(create);
+    EXPECT_EQ(Session(server_, "tried")
+                  .number("SELECT count(*) FROM pg_proc WHERE proname = 'nextval'"
+                          " AND pronamespace = 'snowflake'::regnamespace"
+                          " AND proargtypes::text = 'text'::regtype::oid::text"),
+              0);
+}
+
+TEST_F(Install, ToAlterASchemaIsNotToMakeIt) {
+    RoleSession owner(server_, installer);
+    owner.run("CREATE SCHEMA snowflake");
+    for (const char *alter :
+         {"GRANT USAGE ON SCHEMA snowflake TO mallory",
+          "ALTER SCHEMA snowflake RENAME TO other; ALTER SCHEMA other RENAME TO snowflake",
+          "SAVEPOINT s; GRANT USAGE ON SCHEMA snowflake TO mallory; RELEASE s"}) {
+        owner.run("BEGIN");
+        owner.run(alter);
+        EXPECT_EQ(owner.sqlstate(create), not_installable) << alter;
+        owner.run("ROLLBACK");
     }
-    // Nor is anybody else left a way in.
-    mallory.run("GRANT CREATE ON SCHEMA snowflake TO PUBLIC");
-    EXPECT_EQ(mallory.sqlstate(create), not_installable);
-    mallory.run("REVOKE CREATE ON SCHEMA snowflake FROM PUBLIC");
+}
+
+TEST_F(Install, ASchemaMadeInTheSameTransactionIsAccepted) {
+    RoleSession session(server_, installer);
+    session.run("BEGIN; SAVEPOINT s; CREATE SCHEMA snowflake; RELEASE s");
+    session.run(create);
+    session.run("COMMIT");
+    make_nothing_in_the_schema(session);
+}
+
+TEST_F(Install, WhatIsInTheSchemaAlreadyIsRefused) {
+    const std::vector<std::string> objects = {
+        "CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT "
+        "1::bigint'",
+        "CREATE OPERATOR snowflake.= (FUNCTION = oideq, LEFTARG = oid, RIGHTARG = oid)",
+        "CREATE TABLE snowflake.pg_class (oid oid)", "CREATE TYPE snowflake.pg_class AS (oid oid)",
+        // Nor is anybody else left a way in.
+        "GRANT CREATE ON SCHEMA snowflake TO PUBLIC"};
+    for (const std::string &role : {std::string("mallory"), std::string("postgres")}) {
+        RoleSession session(server_, role);
+        for (const std::string &object : objects) {
+            session.run("BEGIN; CREATE SCHEMA snowflake; " + object);
+            EXPECT_EQ(session.sqlstate(create), not_installable) << role << ": " << object;
+            session.run("ROLLBACK");
+        }
+    }
+    // An empty one of a superuser's is as good as none.
+    Session(server_, "tried").run("CREATE SCHEMA snowflake");
+    RoleSession mallory(server_, "mallory");
     mallory.run(create);
     make_nothing_in_the_schema(mallory);
+}
+
+// The owner of the database owns the sequence, and can put it elsewhere: it stays what it is.
+TEST_F(Install, TheSequenceOfTheDatabaseIsKnownUnderAnyName) {
+    RoleSession owner(server_, installer);
+    owner.run(create);
+    owner.run("CREATE SCHEMA own; ALTER SEQUENCE snowflake.id_seq SET SCHEMA own;"
+              "ALTER SEQUENCE own.id_seq RENAME TO other");
+    EXPECT_GT(owner.number("SELECT snowflake.nextval()"), 0);
+    EXPECT_EQ(owner.sqlstate("SELECT snowflake.nextval('own.other', 'twitter')"), "55000");
+    EXPECT_EQ(owner.sqlstate("SELECT snowflake.convert_snowflake_to_sequence('own.other')"),
+              "55000");
+    owner.run("CREATE TABLE t (id bigint DEFAULT snowflake.nextval())");
+    EXPECT_EQ(
+        owner.text("SELECT sequence FROM snowflake.sequences WHERE table_name = 't'::regclass"),
+        "own.other");
 }
 
 // A value that was given before the server knew the setting counts only if its giver may set it.
@@ -148,19 +201,32 @@ TEST_F(Install, ADumpIsRestored) {
     RoleSession(server_, installer)
         .run("CREATE TABLE t (id bigint DEFAULT snowflake.nextval());"
              "INSERT INTO t DEFAULT VALUES");
-    const auto file = dump(server_, "tried", false);
-    restore(server_, "by_superuser", file, false);
+    const auto file = dump(server_, "tried", true);
+    restore(server_, "by_superuser", file, true);
     EXPECT_GT(Session(server_, "by_superuser").number("SELECT snowflake.nextval() - id FROM t"), 0);
 
-    const std::string plain = server_.file("no_owner.sql");
-    server_.run_successfully("pg_dump", {"-O", "-x", "-d", server_.conninfo("tried"), "-f", plain});
+    // As docs/security.md tells the owner.
+    const std::string list = server_.file("list");
+    const Output contents = server_.run("pg_restore", {"-l", file.string()});
+    std::istringstream lines(contents.out);
+    std::ofstream kept(list);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find("ACL - SCHEMA snowflake") == std::string::npos)
+            kept << line << '\n';
+    kept.close();
     Session(server_).run(std::string("CREATE DATABASE by_owner TEMPLATE template0 OWNER ") +
                          installer);
-    const Output output = server_.run(
-        "psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", server_.conninfo("by_owner"), "-c",
-                 std::string("SET SESSION AUTHORIZATION ") + installer, "-f", plain});
+    Session(server_).run(std::string("ALTER ROLE ") + installer + " LOGIN");
+    const Output output =
+        server_.run("pg_restore", {"--single-transaction", "--no-owner", "-L", list, "-d",
+                                   server_.conninfo("by_owner") + " user='in\"stall\\'er $1\\\\'",
+                                   file.string()});
     EXPECT_EQ(output.exit_code, 0) << output.err;
     EXPECT_GT(Session(server_, "by_owner").number("SELECT snowflake.nextval() - id FROM t"), 0);
+    Session by_owner(server_, "by_owner");
+    EXPECT_EQ(by_owner.text("SELECT rolsuper FROM pg_namespace JOIN pg_roles r ON r.oid = nspowner"
+                            " WHERE nspname = 'snowflake'"),
+              "t");
 }
 
 } // namespace
