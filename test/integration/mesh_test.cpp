@@ -73,10 +73,9 @@ std::string error_of(const Member &member, const std::string &statement) {
 
 class MeshTest : public testing::Test {
   protected:
-    static void SetUpTestSuite() { available_ = Mesh::available(); }
-
     void SetUp() override {
-        if (!available_)
+        static const bool available = Mesh::available();
+        if (!available)
             GTEST_SKIP() << "pglogical is not installed for this version of PostgreSQL";
     }
 
@@ -94,10 +93,8 @@ class MeshTest : public testing::Test {
 
     [[nodiscard]] const Member &member(std::size_t i) const { return *mesh_.members().at(i); }
 
-    static bool available_; // NOLINT(*-non-private-member-variables-in-classes)
-    Mesh mesh_;             // NOLINT(*-non-private-member-variables-in-classes)
+    Mesh mesh_; // NOLINT(*-non-private-member-variables-in-classes)
 };
-bool MeshTest::available_ = false;
 
 TEST_F(MeshTest, HoldsTheSameRowsOnAllServers) {
     add_three();

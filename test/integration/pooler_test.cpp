@@ -30,6 +30,10 @@ class Pooler {
                                      << "auth_type = any\n"
                                      << "pool_mode = " << mode << "\n"
                                      << "default_pool_size = 1\n"
+                                     // A slow machine must not make the pooler give up.
+                                     << "server_connect_timeout = " << patience.count() << "\n"
+                                     << "client_login_timeout = " << patience.count() << "\n"
+                                     << "query_wait_timeout = " << patience.count() << "\n"
                                      << more;
         process_ = Process(
             {pgbouncer, configuration},
@@ -67,7 +71,7 @@ class Pooling : public testing::Test {
   protected:
     void SetUp() override {
         if (!std::filesystem::exists(pgbouncer))
-            GTEST_SKIP() << "pgbouncer is not installed";
+            GTEST_SKIP() << "there is no " << pgbouncer.string();
         server_.emplace(1, std::vector<std::string>{"fsync = off"});
         Session session(*server_);
         session.run("CREATE EXTENSION snowflake");

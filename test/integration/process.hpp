@@ -10,8 +10,9 @@
 
 namespace integration {
 
-// How long to wait for anything that must happen, on however slow a machine.
-inline constexpr std::chrono::seconds patience{180};
+// How long to wait for anything that must happen, before a test fails because it hangs. It is long,
+// so that no test fails because the machine is slow or busy.
+inline constexpr std::chrono::seconds patience{1800};
 
 // Files that a child process appends its standard output and standard error to.
 struct OutputFiles {

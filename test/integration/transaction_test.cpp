@@ -5,6 +5,7 @@
 #include "server.hpp"
 #include "session.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -60,7 +61,10 @@ TEST(Transaction, LetsGoOfTheSequenceWhenItsSessionEnds) {
     const std::string pid = other.text("SELECT pg_backend_pid()");
     other.run("BEGIN");
     const Id last = other.number(nextval("s"));
-    EXPECT_EQ(session.text("SELECT pg_terminate_backend(" + pid + ", 60000)"), "t");
+    const std::chrono::milliseconds limit = patience;
+    EXPECT_EQ(session.text("SELECT pg_terminate_backend(" + pid + ", " +
+                           std::to_string(limit.count()) + ")"),
+              "t");
     EXPECT_GT(session.number(nextval("s")), last);
     session.run("DROP SEQUENCE s");
     EXPECT_FALSE(log_speaks_of_leaks(server));
