@@ -1,5 +1,5 @@
-// pgbouncer, which gives one connection of the server to one client after the other: none of them
-// ever sees an ID of another as its own.
+// pgbouncer, which lets one client after the other use the same connection to the server. No client
+// ever sees the ID of another as its own.
 #include "server.hpp"
 #include "session.hpp"
 
@@ -107,7 +107,7 @@ TEST_F(Pooling, BySessionShowsNoOtherClientsId) {
     EXPECT_GT(other.number("SELECT snowflake.nextval('s')"), id);
 }
 
-// And here after each transaction, where it is told to always.
+// The pooler runs DISCARD ALL after each transaction, because server_reset_query_always is set.
 TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
     const Pooler pooler(server(), "transaction",
                         "server_reset_query = DISCARD ALL\nserver_reset_query_always = 1\n");
@@ -125,7 +125,7 @@ TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
     other.run("ROLLBACK");
     expect_nothing_seen(other);
     EXPECT_GT(other.number("SELECT snowflake.nextval('s')"), id);
-    // Nor its own of an earlier transaction.
+    // A client does not see its own ID of an earlier transaction either.
     expect_nothing_seen(one);
 }
 
