@@ -22,7 +22,7 @@ install_variant() {
     local directory=$workspace/$1
     local arguments=(-s -C "$directory" "PG_CONFIG=$PG_CONFIG" with_llvm=no "CXX=g++ ${*:2}" "CC=gcc ${*:2}")
     mkdir -p "$directory"
-    cp -r "$checkout"/{Makefile,META.json,src} "$directory"
+    cp -r "$checkout"/{Makefile,META.json,snowflake.control,src} "$directory"
     make "${arguments[@]}" clean
     make "${arguments[@]}" -j "$(nproc)"
     make "${arguments[@]}" install >/dev/null
