@@ -25,9 +25,9 @@ run_installcheck() {
     local name=$1 output=$workspace/$1 status=0
     shift
     mkdir -p "$output"
-    # Two variables, for different versions of the server: how many seconds a step of an isolation test
-    # may take. A slow machine must not fail it.
-    # PostgreSQL 16 changed the form of the lines that the patterns match.
+    # The two variables, of which each version of PostgreSQL reads one, say how many seconds a step of an
+    # isolation test may take: long, so that none fails on a slow machine.
+    # The patterns match lines whose form changed in PostgreSQL 16.
     logged "$workspace/$name.log" '^(test|ok|not ok) ' \
         env PGISOLATIONTIMEOUT=3600 PG_TEST_TIMEOUT_DEFAULT=1800 \
         make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" installcheck \
