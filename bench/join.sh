@@ -1,6 +1,7 @@
-# Sourced by run: the join, first with nothing in memory and then again.
+# Sourced by run: the join, cold (nothing is in memory) and warm (it has run before).
 
-# Empties the server's memory, and the operating system's of the server's files.
+# Restarts the server, so that its memory is empty, and lets the operating system forget the server's
+# files.
 go_cold() {
     as_server_user pg_ctl -D "$workspace/data" -l "$workspace/server.log" -m fast -w -t 600 -s \
         restart
@@ -8,7 +9,7 @@ go_cold() {
         -exec dd if={} iflag=nocache count=0 status=none \;
 }
 
-# The first run of a session and, when it is warm, the third.
+# Measures the first run in a session, which is cold, and the third, which is warm.
 measure_join() {
     local round name
     script join.sql

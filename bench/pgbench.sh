@@ -1,14 +1,14 @@
-# Sourced by run: the works that pgbench drives.
+# Sourced by run: the works that pgbench runs.
 
-# Runs pgbench with these arguments for so many seconds and prints the transactions a second.
+# Runs pgbench with these arguments for $seconds, and prints how many transactions it made a second.
 tps() {
     local output
     output=$(pgbench -T "$seconds" "$@" 2>&1) || die "pgbench: $output"
     sed -n 's/^tps = \([0-9.]*\).*/\1/p' <<<"$output"
 }
 
-# Lets the candidates of a work have their turns: in_turn WORK COMMAND... The command gets the
-# candidate's query on standard input and prints transactions a second.
+# Measures all candidates of a work, one after the other, in each round: in_turn WORK COMMAND...
+# The command reads the candidate's query from standard input, and prints transactions a second.
 in_turn() {
     local work=$1 round name query figure
     shift
@@ -46,7 +46,8 @@ measure_tpcb() {
     in_turn tpcb run_tpcb
 }
 
-# The history is made anew each time, with this column; pgbench itself vacuums the other tables.
+# Measures TPC-B. Standard input defines the key column of pgbench_history, which is made anew for
+# each candidate; pgbench itself vacuums the other tables.
 run_tpcb() {
     sql <<SQL
 DROP TABLE pgbench_history;

@@ -1,13 +1,13 @@
-# Sourced by run: what becomes of the figures. All of it is made in $reports first.
+# Sourced by run: tables and charts of the figures. They are made in $reports, and copied from there.
 
-# Every figure of every round.
+# Writes every figure of every round.
 write_csv() {
     sql --csv -c 'SELECT work, candidate, round, value, unit
                   FROM bench.sample JOIN bench.work ON work.name = sample.work
                   ORDER BY work.position, round, candidate' >"$reports/results.csv"
 }
 
-# draw NAME WORKS TITLE: a chart of the works whose names match.
+# Draws a chart of the works whose names match a pattern: draw NAME PATTERN TITLE
 draw() {
     sql -At -F $'\t' -v works="$2" -f "$bench/chart.sql" >"$workspace/$1.tsv"
     gnuplot -e "data='$workspace/$1.tsv'; title='$3'; picture='$reports/$1.svg'" "$bench/plot.gp"
@@ -62,14 +62,14 @@ revision() {
     git -C "$checkout" describe --always --dirty 2>/dev/null || echo "not from a repository"
 }
 
-# deliver FILES DIRECTORY: copies those whose names match. What is delivered belongs to the owner of
-# the checkout.
+# Copies the reports whose names match a pattern: deliver PATTERN DIRECTORY
+# The copies belong to the owner of the checkout.
 deliver() {
     as_builder mkdir -p "$2"
     find "$reports" -name "$1" -print0 | as_builder xargs -0 cp -t "$2"
 }
 
-# Puts the tables between the marks in the documentation, and the charts beside it.
+# Replaces the tables between the marks in docs/performance.md, and the charts beside it.
 publish() {
     deliver '*.svg' "$checkout/docs/performance"
     awk -v tables="$reports/results.md" '

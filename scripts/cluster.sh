@@ -1,33 +1,33 @@
-# Sourced by the demo, after private-server.sh: private servers that replicate to each other, each to
-# every other, by means of pglogical.
+# Sourced by the demo, after private-server.sh: three private servers, each of which replicates to the
+# two others by means of pglogical.
 
 cluster_servers=(north south west)
 
-# Runs the SQL on standard input on one server and shows both it and what comes of it.
+# Runs the SQL on standard input on one server, and shows it together with its results.
 # show_on SERVER [ON_ERROR_STOP]
 show_on() {
     PAGER='' PGHOST=$workspace/$1 psql -X -e -q -v ON_ERROR_STOP="${2:-1}" 2>&1
 }
 
-# One value from one server: ask SERVER QUERY
+# Prints the single value of a query on one server: ask SERVER QUERY
 ask() {
     PGHOST=$workspace/$1 psql -X -A -t -q -c "$2"
 }
 
-# Waits until a query's value on a server is as expected: wait_for SERVER QUERY VALUE
+# Waits until a query on a server has the expected value, on a slow machine for long:
+# wait_for SERVER QUERY VALUE
 wait_for() {
-    local tries
-    for ((tries = 0; tries < 1200; tries++)); do
-        [ "$(ask "$1" "$2")" != "$3" ] || return 0
+    local deadline=$((SECONDS + 1800))
+    until [ "$(ask "$1" "$2")" = "$3" ]; do
+        [ "$SECONDS" -lt "$deadline" ] || die "on $1 this did not become $3: $2"
         sleep 0.1
     done
-    die "$1 does not come to $3 with $2"
 }
 
+# Starts the servers.
 start_cluster() {
     local server
     export PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
-    unset PGSERVICE PGSSLMODE PGOPTIONS
     for server in "${cluster_servers[@]}"; do
         mkdir "$workspace/$server"
         [ "$(id -u)" != 0 ] || chown postgres: "$workspace/$server"
@@ -35,7 +35,7 @@ start_cluster() {
             -c shared_preload_libraries=pglogical -c max_worker_processes=32 \
             -c wal_retrieve_retry_interval=100 -c wal_receiver_status_interval=1 \
             -c "cluster_name=$server"
-        # Recent minor versions of the server use no output plugin that they are not told of.
+        # Recent minor versions of the server use only those output plugins that a setting lists.
         if [ "$(ask "$server" "SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'")" = 1 ]; then
             ask "$server" "ALTER SYSTEM SET output_plugin_libraries = pgoutput, pglogical_output"
             ask "$server" "SELECT pg_reload_conf()" >/dev/null
@@ -43,8 +43,9 @@ start_cluster() {
     done
 }
 
-# Lets every server receive what is written on every other, and nothing that comes from elsewhere:
-# or changes would go in circles. The tables snowflake.nodes and those given are replicated.
+# Subscribes every server to every other. A server sends only the changes that were made on it:
+# if it passed on those that it received, they would go in circles. Replicated are snowflake.nodes and
+# the tables that are given: join_cluster TABLE...
 join_cluster() {
     local sender receiver table
     for sender in "${cluster_servers[@]}"; do

@@ -1,12 +1,20 @@
 # Sourced by the other scripts, after prerequisites.sh: a private installation of PostgreSQL with
 # the extension in it, and throwaway servers that run from it.
 #
-# All of it lives in one temporary directory. The installation is a tree of links to the system's
-# PostgreSQL, with binaries of its own: they find their libraries and extensions relative to
-# themselves, so that the extension can be installed there and nothing of the system's changes.
-# When the script ends, however it ends, the servers are stopped and the directory removed.
+# Everything is in one temporary directory. The installation consists of links to the system's
+# PostgreSQL and of copies of its programs. A program looks for libraries and extensions relative to
+# itself, so the extension can be installed there, and the system's PostgreSQL does not change.
+# When the script ends, however it ends, the servers are stopped and the directory is removed.
 
-# Creates the directory, $workspace, that everything lives in.
+# Private servers and their clients ignore every setting of libpq and of the server's programs that
+# the caller has exported: PGHOST, PGPORT, PGDATA, PGOPTIONS and the others, which all begin with PG.
+# PG_CONFIG names a PostgreSQL for these scripts, and stays.
+for variable in "${!PG@}"; do
+    [ "$variable" = PG_CONFIG ] || unset "$variable"
+done
+unset variable
+
+# Creates the temporary directory, $workspace.
 create_workspace() {
     workspace=$(mktemp -d "${TMPDIR:-/tmp}/snowflake.XXXXXX")
     chmod 755 "$workspace"
@@ -22,15 +30,15 @@ remove_workspace() {
     rm -rf "$workspace"
 }
 
-# Makes the private installation of the PostgreSQL of a pg_config, without the extension, and prints
-# the pg_config of that.
+# Copies the PostgreSQL of a pg_config into the private installation, without the extension, and prints
+# the pg_config of the copy.
 copy_postgresql() {
     local root=$workspace/postgresql system=$1 directory
     for directory in --pkglibdir --sharedir --includedir-server; do
         mkdir -p "$root/$(dirname "$("$system" $directory)")"
         cp -rs "$("$system" $directory)" "$root/$(dirname "$("$system" $directory)")"
     done
-    # A link to a snowflake that the system has installed would be written through.
+    # Remove links to a snowflake that is installed in the system: make install would write through them.
     rm -rf "$root$("$system" --pkglibdir)"/{,bitcode/}snowflake* \
         "$root$("$system" --sharedir)"/extension/snowflake* \
         "$root$("$system" --includedir-server)"/extension/snowflake
@@ -39,7 +47,7 @@ copy_postgresql() {
     echo "$root$("$system" --bindir)/pg_config"
 }
 
-# Builds the extension and installs it in a private installation. Afterwards PG_CONFIG and PATH are
+# Builds the extension and installs it in the private installation. Afterwards PG_CONFIG and PATH are
 # those of the private installation.
 install_privately() {
     say "Building the extension for $("$PG_CONFIG" --version)"
@@ -49,15 +57,14 @@ install_privately() {
     make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" install >/dev/null
 }
 
-# Starts the throwaway server and makes it the one that clients connect to. It listens on a Unix
-# socket only. Arguments are options of the server, such as -c snowflake.node=1.
+# Starts a server and makes it the one that clients connect to. It listens on a Unix socket only.
+# Arguments are options of the server, such as -c snowflake.node=1.
 start_server() {
     start_server_in "$workspace" "$@"
     export PGHOST=$workspace PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
-    unset PGSERVICE PGSSLMODE PGOPTIONS
 }
 
-# The same in a directory of its own: start_server_in DIRECTORY OPTION...
+# Starts a server in a directory of its own: start_server_in DIRECTORY OPTION...
 start_server_in() {
     local directory=$1
     shift
@@ -65,11 +72,12 @@ start_server_in() {
     as_server_user initdb -D "$directory/data" -U postgres -A trust --no-locale -E UTF8 \
         --no-sync >/dev/null
     as_server_user pg_ctl -D "$directory/data" -l "$directory/server.log" -w -t 600 -s \
-        -o "-c listen_addresses='' -c unix_socket_directories='$directory' -c fsync=off $*" start ||
+        -o "-c port=5432 -c listen_addresses='' -c unix_socket_directories='$directory' -c fsync=off $*" \
+        start ||
         { cat "$directory/server.log" >&2; die "the private server does not start"; }
 }
 
-# stop_server [DIRECTORY]
+# Stops the server of a directory, if one runs there: stop_server [DIRECTORY]
 stop_server() {
     local directory=${1:-$workspace}
     [ -f "$directory/data/postmaster.pid" ] || return 0

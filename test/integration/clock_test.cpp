@@ -1,6 +1,6 @@
-// The clock of a running server is set back, ahead, before the epoch and stopped, and across
-// crashes and restarts: no ID is made twice or out of order, none is older than its call, and none
-// is farther ahead than what was asked for explains.
+// The clock of a running server is set back, ahead, before the epoch, and stopped, also across
+// crashes and restarts. No ID is made twice or out of order, none is older than its call, and none
+// is farther ahead of the clock than the number of IDs that were asked for explains.
 #include "fake_clock.hpp"
 #include "load.hpp"
 #include "server.hpp"
@@ -27,7 +27,7 @@ constexpr Id capacity = 4096;
 // The most that a sequence is put ahead by a crash.
 constexpr std::int64_t crash_ms = 1000;
 
-// What the server's clock shows, in Unix milliseconds.
+// Reads the server's clock, in Unix milliseconds.
 std::int64_t clock_of(Session &session) {
     return session.number("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
 }
@@ -45,7 +45,7 @@ const std::array<Sequence, 4> sequences{{
     {"unlogged", "CREATE UNLOGGED SEQUENCE unlogged", 1, false},
 }};
 
-// One sequence of a server, from which two sessions take IDs by turns, and all they were given.
+// One sequence of a server, two sessions that take IDs of it by turns, and all the IDs they got.
 class Witness {
   public:
     Witness(Server &server, Sequence sequence) : server_(&server), sequence_(std::move(sequence)) {
@@ -61,16 +61,16 @@ class Witness {
             session.reset();
     }
 
-    // Takes IDs in both sessions. Their milliseconds are not before the clock's, and not after the
-    // clock's and that of the greatest ID so far but for as many as the IDs fill, and for so many
-    // more as the sequence may have been put ahead meanwhile.
+    // Takes IDs in both sessions. No ID may be before the clock. None may be after the clock and
+    // the greatest ID so far by more milliseconds than the IDs fill, and put_ahead_ms, by which a
+    // crash may have put the sequence ahead.
     void take(int rows, std::int64_t put_ahead_ms = 0) {
         SCOPED_TRACE("of " + sequence_.name);
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
             const std::int64_t before_ms = clock_of(*sessions_.at(i));
             const auto ids = sessions_.at(i)->numbers(nextval(sequence_.name, rows));
             const std::int64_t after_ms = clock_of(*sessions_.at(i));
-            // A lease may be cut off by the end of a millisecond, and the rest of one given up.
+            // The end of a millisecond may shorten a lease, and a session may give up its rest.
             const Id reserved = sequence_.leased ? rows + 100 : rows;
             const Id filled_ms = reserved / (capacity / sequence_.stride) + 1;
 
@@ -85,10 +85,10 @@ class Witness {
         }
     }
 
-    // No lease outlives its session.
+    // From now on both sessions must go on above every ID so far. Leases end with their sessions.
     void expect_all_above() { above_.fill(greatest_ + sequence_.stride); }
 
-    // Of the greatest ID so far; 0 if there is none.
+    // The millisecond of the greatest ID so far; 0 if there is none.
     [[nodiscard]] std::int64_t last_ms() const { return greatest_ < 0 ? 0 : unix_ms_of(greatest_); }
 
     void expect_disjoint() const {
@@ -129,14 +129,14 @@ class Clock : public testing::Test {
             witness.expect_disjoint();
     }
 
-    // Takes IDs of all sequences, which may have been put ahead by so much meanwhile.
+    // Takes IDs of all sequences, which a crash may have put ahead by put_ahead_ms.
     void take(std::int64_t put_ahead_ms = 0) {
         constexpr int some = 200;
         for (Witness &witness : witnesses_)
             witness.take(some, put_ahead_ms);
     }
 
-    // Sets the clock of the server, which must follow.
+    // Sets the clock, and checks that the server shows it.
     void differ_by(milliseconds offset) {
         clock_->differ_by(offset);
         expect_to_differ_by(offset);
@@ -152,11 +152,12 @@ class Clock : public testing::Test {
         EXPECT_EQ(clock_of(session()), unix_ms);
     }
 
-    // Ends the server by a crash or cleanly, sets its clock, and starts it.
+    // Ends the server, by a crash or cleanly, sets its clock, and starts it again.
     template <typename Set>
     void crash(Set set_clock) {
         server().kill_all();
-        // An unlogged sequence begins anew after a crash; nothing but the clock keeps it.
+        // An unlogged sequence begins anew after a crash. Only the clock keeps its IDs above the
+        // earlier ones, and the test may set the clock back: it follows that sequence no longer.
         std::erase_if(witnesses_,
                       [](const Witness &one) { return one.sequence().name == "unlogged"; });
         restart(set_clock);
@@ -193,11 +194,11 @@ class Clock : public testing::Test {
     std::vector<Witness> witnesses_;
 };
 
-// The clock stands still before and after each step, so that the step is seen on any machine.
+// The clock stands still before and after each step, so that a slow machine sees the step as well.
 TEST_F(Clock, MayStepBackWhileTheServerRuns) {
     for (const milliseconds step : {milliseconds(1ms), milliseconds(1s), milliseconds(1h)}) {
         SCOPED_TRACE(std::to_string(step.count()) + " ms");
-        // Beyond what the steps before have left the sequences at.
+        // A day beyond where the steps before have left the sequences.
         const std::int64_t from_ms = witnesses().front().last_ms() + day.count();
         stand_still_at(from_ms);
         take();
@@ -225,7 +226,7 @@ TEST_F(Clock, MayStepBackByADayAcrossARestart) {
     take();
 }
 
-// Sequences that were used meanwhile stay in that year; others know nothing of it.
+// A sequence that was used meanwhile stays in that year. Another one starts in the present.
 TEST_F(Clock, MayBeAYearAheadForAWhile) {
     differ_by(year);
     take();
@@ -264,7 +265,7 @@ TEST_F(Clock, BeforeTheEpochIsAnErrorUntilItIsMended) {
     for (Witness &witness : witnesses())
         expect_to_fail(witness, "22008");
 
-    // At the epoch itself time begins.
+    // The epoch itself is the first millisecond that has IDs.
     stand_still_at(unix_ms_of(0));
     take(crash_ms);
     differ_by(0ms);
@@ -285,7 +286,7 @@ TEST_F(Clock, MayStandStill) {
     stand_still_at(witnesses().front().last_ms() + day.count());
     for (int i = 0; i < often; ++i)
         take();
-    // A sequence that was set back waits for the next millisecond, but not for ever.
+    // A new sequence makes its first ID in the next millisecond, but does not wait for it for ever.
     session().run("CREATE SEQUENCE fresh");
     EXPECT_EQ(unix_ms_of(session().number(nextval("fresh"))), clock_of(session()) + 1);
 
@@ -295,7 +296,8 @@ TEST_F(Clock, MayStandStill) {
     take();
 }
 
-// Each of these IDs takes a millisecond, so that a known number of them goes before the crash.
+// Each of these IDs takes a whole millisecond, so the test knows where the sequence stands before
+// the crash.
 TEST_F(Clock, MayBeOutrunBeforeACrash) {
     constexpr int bulk = 5000;
     const std::int64_t now_ms = witnesses().front().last_ms() + day.count();

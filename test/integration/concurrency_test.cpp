@@ -1,6 +1,6 @@
-// Many sessions make IDs of one sequence at once: none is made twice, none is older than the call
-// that made it, each session's own increase, and without a lease (CACHE 1) they increase in the
-// order of the calls over all sessions.
+// Many sessions make IDs of one sequence at once. No ID is made twice, and none is older than the
+// call that made it. The IDs of each session increase; without a lease (CACHE 1) the IDs of all
+// sessions increase in the order of the calls.
 #include "ids.hpp"
 #include "server.hpp"
 #include "session.hpp"
@@ -20,7 +20,7 @@ constexpr unsigned clients = 8;
 constexpr int calls_of_a_client = 1500;
 constexpr int most_rows = 20;
 
-// What a killed server has written is still there: the machine itself goes on.
+// A killed server loses nothing that it has written, because the machine goes on.
 const std::vector<std::string> no_waiting_for_disks = {"fsync = off"};
 
 struct Load {
@@ -84,8 +84,8 @@ std::vector<Id> ids_of(const std::vector<Call> &calls) {
     return ids;
 }
 
-// Where a call was over before another began, its IDs are the lower ones. Calls that overlapped
-// may have reserved in either order.
+// Checks that a call which was over before another began has the lower IDs. Calls that overlapped
+// may have reserved theirs in either order.
 testing::AssertionResult in_order_of_calls(const std::vector<Call> &calls, Id stride) {
     std::vector<const Call *> by_begin;
     by_begin.reserve(calls.size());
@@ -155,10 +155,11 @@ struct Span {
     Id stride;
 };
 
-// Which ALTER SEQUENCE is in force: even numbers between two of them, odd ones during one.
+// How often ALTER SEQUENCE has begun or ended: an even number while none runs, an odd one during
+// one.
 using Version = std::atomic<int>;
 
-// Every second version has a stride, so that a session which missed one is found out.
+// The stride alternates, so that the IDs of a session which has missed an alteration show it.
 constexpr int cache_in(int version) {
     return version % 8 < 4 ? 1 : 50;
 }
@@ -172,7 +173,7 @@ std::vector<Span> make_spans(Session &session, Random random, const Version &ver
     while (!done) {
         const int before = version;
         const auto ids = session.numbers(nextval("s", between(random, 1, most_rows)));
-        // The definition is known only where none came into force meanwhile.
+        // The test knows which definition the IDs come from only if none has changed meanwhile.
         const bool known = before % 2 == 0 && before == version;
         for (const Id id : ids)
             spans.push_back({.first = id, .stride = known ? increment_in(before) : 1});
@@ -192,7 +193,7 @@ testing::AssertionResult in_order(const std::vector<Span> &spans) {
                                        << " numbers, and then comes " << std::next(found)->first;
 }
 
-// Whatever ends the scope, the clients must learn of it, or nobody would ever stop them.
+// Stops the clients when the scope ends, also by an exception. Else they would go on for ever.
 class StopAtEnd {
   public:
     explicit StopAtEnd(std::atomic<bool> &done) : done_(&done) {}
@@ -220,7 +221,7 @@ TEST(ConcurrentAlterSequence, MakesNoIdTwice) {
 
     const auto sessions = connect(server, makers);
     for (const auto &each : sessions)
-        each->run(nextval("s")); // and remembers what it found
+        each->run(nextval("s")); // the session remembers the definition
     Version version{0};
     std::atomic<bool> done{false};
     std::atomic<int> calls{0};
@@ -262,8 +263,9 @@ TEST(ConcurrentAlterSequence, MakesNoIdTwice) {
     EXPECT_GE(Session(server).number(nextval("s")), all.back().first + all.back().stride);
 }
 
-// setval back to 1, over and over: the sequence forgets what was handed out in the present
-// millisecond, and the others may hold a reading of the clock from before.
+// One session sets the sequence back to 1, over and over. The sequence then forgets which IDs of
+// the present millisecond were handed out, while other sessions may have read the clock before
+// that.
 class ConcurrentSetval : public testing::TestWithParam<const char *> {};
 
 TEST_P(ConcurrentSetval, MakesNoIdTwice) {

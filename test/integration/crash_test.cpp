@@ -14,7 +14,7 @@
 namespace integration {
 namespace {
 
-// The WAL writer all but sleeps: what nobody waits for to reach the disk is lost in the crash.
+// The WAL writer hardly ever writes: the crash loses all WAL that no session has flushed.
 const std::vector<std::string> lazy_wal_writer = {
     "wal_writer_delay = 10s", "wal_writer_flush_after = 1GB", "autovacuum = off"};
 
@@ -25,7 +25,8 @@ struct History {
     std::vector<std::string> statements;
 };
 
-// Whatever the statements return counts as an ID that a client was given.
+// Runs the statements and kills the server. The next ID must be above every number that they
+// returned, all of which count as IDs that a client got.
 void expect_to_go_on_above(Server &server, const History &history) {
     SCOPED_TRACE(history.name);
     std::vector<Id> ids;
@@ -98,7 +99,8 @@ std::vector<History> histories() {
         {"after setval", 1, {create, set, one, leap, "BEGIN", one}},
         {"after setval in the transaction", 1, {create, set, one, "BEGIN", one, leap, one}},
         {"after ALTER SEQUENCE", 1, {create, set, one, altered, "BEGIN", one}},
-        // Rewritten, with what the tuple says of the WAL copied to a file that no record covers.
+        // ALTER SEQUENCE copies the tuple to a new file. The WAL covers the old file only, but the
+        // copied log_cnt claims the same for the new one.
         {"after ALTER SEQUENCE START", 1, {create, set, one, restarted, "BEGIN", one, one}},
         {"after UNLOGGED and LOGGED", 1, {create, set, one, unlogged, logged, "BEGIN", one, one}},
         {"the server's nextval after ours", 1, {create, set, one, natives, natives}},
@@ -107,7 +109,8 @@ std::vector<History> histories() {
     };
 }
 
-// A record of a sequence holds the whole page in any case, so that nothing hangs on this setting.
+// full_page_writes must make no difference, because every record of a sequence holds its whole
+// page.
 class CrashAfter : public testing::TestWithParam<const char *> {};
 
 TEST_P(CrashAfter, GoesOnAboveWhateverWasDoneBefore) {
@@ -122,8 +125,8 @@ TEST_P(CrashAfter, GoesOnAboveWhateverWasDoneBefore) {
 INSTANTIATE_TEST_SUITE_P(FullPageWrites, CrashAfter, testing::Values("on", "off"),
                          [](const auto &instance) { return std::string(instance.param); });
 
-// With wal_level = minimal nothing is logged of a sequence in the transaction that makes it; its
-// file is written out at the commit.
+// With wal_level = minimal the server logs nothing of a sequence in the transaction that makes it.
+// It writes the sequence's file out at the commit instead.
 std::vector<History> histories_without_wal() {
     const std::string one = nextval("s");
     const std::string set = setval("s", hour_ahead());
@@ -153,8 +156,8 @@ TEST(Crash, GoesOnAboveWhatWasDoneWithoutWal) {
         expect_to_go_on_above(server, history);
 }
 
-// Writing a record takes a transaction ID, and that takes a place in the table of locks. Where none
-// is left there is no ID, and the next still needs the record.
+// Writing a record takes a transaction ID, which takes an entry in the table of locks. If the table
+// is full, nextval fails, and the next call must still write the record.
 TEST(Crash, GoesOnAboveAfterARecordThatFailed) {
     std::vector<std::string> settings = lazy_wal_writer;
     settings.insert(settings.end(), {"max_locks_per_transaction = 10", "max_connections = 10"});
@@ -166,7 +169,7 @@ TEST(Crash, GoesOnAboveAfterARecordThatFailed) {
         session.run("CREATE SEQUENCE s");
         session.run(setval("s", hour_ahead()));
         session.run(nextval("s"));
-        session.run("CHECKPOINT"); // so that a record is due
+        session.run("CHECKPOINT"); // the next ID needs a record
 
         Session greedy(server);
         ASSERT_EQ(greedy.sqlstate("SELECT pg_advisory_lock(i) FROM generate_series(1, 1000000) i"),
@@ -181,8 +184,8 @@ TEST(Crash, GoesOnAboveAfterARecordThatFailed) {
     EXPECT_GT(Session(server).number(nextval("s")), last);
 }
 
-// A database copied with its sequences: they have the OIDs and the tuples of the originals, which
-// tell of WAL that covers the originals alone.
+// A copied database has sequences with the OIDs and the tuples of the originals. Their tuples tell
+// of WAL that covers only the originals.
 class CrashAfterCopy : public testing::TestWithParam<const char *> {};
 
 TEST_P(CrashAfterCopy, GoesOnAboveInBothDatabases) {
@@ -223,7 +226,7 @@ TEST_P(CrashAfterCopy, GoesOnAboveInBothDatabases) {
 INSTANTIATE_TEST_SUITE_P(Strategies, CrashAfterCopy, testing::Values("wal_log", "file_copy"),
                          [](const auto &instance) { return std::string(instance.param); });
 
-// The high-water mark costs no more than a second of IDs.
+// The high-water mark, on which a crash puts the sequence, is a second ahead at most.
 TEST(Crash, PutsASequenceAtMostASecondAheadOfTheClock) {
     Server server(1);
     Session(server).run("CREATE EXTENSION snowflake");
@@ -236,7 +239,7 @@ TEST(Crash, PutsASequenceAtMostASecondAheadOfTheClock) {
     server.start();
     const Id after = Session(server).number(nextval("s"));
 
-    // Where somebody sets the system's clock back meanwhile, the sequence is ahead by that too.
+    // If the system's clock is set back meanwhile, the sequence is ahead by that much more.
     const auto took = std::chrono::steady_clock::now() - began;
     const std::int64_t took_ms = std::chrono::ceil<std::chrono::milliseconds>(took).count();
     const std::int64_t now_ms = std::max(unix_ms_now(), began_ms + took_ms);

@@ -1,5 +1,5 @@
-// Two servers that take turns: the standby is promoted while clients are at work on the primary,
-// which is killed; pg_rewind makes it the standby of the new one, to be promoted in the next round.
+// Two servers take turns. In each round the primary is killed while clients use it, and the standby
+// is promoted; pg_rewind makes the killed server the standby of the next round.
 #include "load.hpp"
 #include "server.hpp"
 
@@ -12,9 +12,9 @@
 namespace integration {
 namespace {
 
-// What the primary handed out may be lost to an asynchronous standby. The clock then keeps IDs
-// above, unless a sequence was ahead of it. To a synchronous one nothing is lost, committed or not,
-// so that sequences may be ahead.
+// An asynchronous standby may not know all IDs that its primary handed out. The clock then keeps
+// the next ones above, unless a sequence was ahead of it. A synchronous standby knows all of them,
+// committed or not, so only there sequences may be ahead of the clock.
 struct Kind {
     std::string name;
     bool synchronous;
@@ -46,7 +46,7 @@ std::vector<Kind> kinds() {
     };
 }
 
-// The names by which sequences begin decide how they are made.
+// Makes a sequence; its name says of which kind.
 void create(Session &session, const std::string &sequence) {
     if (sequence == "snowflake.id_seq")
         return;
@@ -57,7 +57,7 @@ void create(Session &session, const std::string &sequence) {
         session.run(setval(sequence, hour_ahead()));
 }
 
-// Lets commits on the primary wait for the standby, or not, from the next statement on.
+// Makes commits on the primary wait for the standby, or not, from the next statement on.
 void wait_for_standby(const Server &primary, bool synchronous) {
     Session session(primary);
     wait_for(session, "EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')");
@@ -66,10 +66,11 @@ void wait_for_standby(const Server &primary, bool synchronous) {
     session.run("SELECT pg_reload_conf()");
     wait_for(session, std::string("EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = '") +
                           (synchronous ? "sync" : "async") + "')");
-    session.run("CHECKPOINT"); // it is the checkpointer that lets sessions wait
+    session.run("CHECKPOINT"); // sessions wait once the checkpointer has read the setting
 }
 
-// The promotion before has put the sequences ahead by up to a second.
+// Waits until the clock is past all IDs. The promotion before has put the sequences ahead of it by
+// up to a second.
 void wait_for_the_clock(const Book &book, const std::vector<Task> &tasks) {
     for (const Task &task : tasks)
         while (unix_ms_now() <= unix_ms_of(book.above(task.sequence)))
@@ -109,7 +110,7 @@ TEST_P(Failover, LosesNoId) {
 
         load.enter_in(book);
         Session session(*standby);
-        // Nobody is there yet to wait for.
+        // The promoted server has no standby yet that a commit could wait for.
         session.run("SET synchronous_commit = local");
         for (const Task &task : kind.tasks)
             book.enter(task.sequence, {session.number(nextval(task.sequence))}, task.stride);

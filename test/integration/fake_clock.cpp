@@ -16,7 +16,7 @@ namespace integration {
 
 namespace {
 
-// Debian has it in a directory that is named after the architecture.
+// Finds libfaketime. Debian installs it in a directory named after the architecture.
 std::optional<std::filesystem::path> find_library() {
     const std::filesystem::path libraries = "/usr/lib";
     for (const auto &entry : std::filesystem::directory_iterator(libraries)) {
@@ -27,14 +27,15 @@ std::optional<std::filesystem::path> find_library() {
     return std::nullopt;
 }
 
-// Seconds with three decimals.
+// Writes milliseconds as seconds with three decimals.
 std::string seconds(std::int64_t ms) {
     std::ostringstream text;
     text << ms / 1000 << '.' << std::setw(3) << std::setfill('0') << ms % 1000;
     return text.str();
 }
 
-// Of a semaphore and a block of shared memory, each of which the system lists by name.
+// Makes a name for a semaphore and a block of shared memory, which are both known to the system by
+// name.
 std::string unused_name() {
     static std::atomic<int> clocks = 0;
     return "/snowflake_clock_" + std::to_string(getpid()) + "_" + std::to_string(++clocks);
@@ -85,11 +86,11 @@ void FakeClock::differ_by(std::chrono::milliseconds offset) {
 }
 
 void FakeClock::stand_still_at(std::int64_t unix_ms) {
-    // Half a millisecond more, since it comes out as a little less than what is written.
+    // The server reads a little less than what is written, so write half a millisecond more.
     show(seconds(unix_ms) + "5");
 }
 
-// Whoever reads the file sees the old text or the new one.
+// Replaces the file at once, so that a process reads either the old text or the new one.
 void FakeClock::show(const std::string &setting) const {
     std::filesystem::path new_file = file_;
     new_file += ".new";

@@ -1,5 +1,5 @@
-// A clock for a server that a test can set, by means of libfaketime: the server's processes read it
-// instead of the system's. What they wait for (timeouts, sleeps) goes by the real one.
+// A clock that a test can set, for one server, by means of libfaketime. The server's processes read
+// it instead of the system's clock. Timeouts and sleeps still go by the system's.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@ namespace integration {
 
 class FakeClock {
   public:
-    // Whether libfaketime is installed.
+    // Tells whether libfaketime is installed.
     static bool available();
 
-    // Shows the real time until it is set. Its files live in the directory; a server that uses it
-    // must be gone before it.
+    // Makes a clock that shows the real time until it is set, with its files in the directory.
+    // Every server that uses it must be gone before it is.
     explicit FakeClock(const std::filesystem::path &directory);
     FakeClock(const FakeClock &) = delete;
     FakeClock &operator=(const FakeClock &) = delete;
@@ -27,7 +27,7 @@ class FakeClock {
     // The words that start a server under this clock.
     [[nodiscard]] std::vector<std::string> launcher() const;
 
-    // From now on it differs from the real time by so much, or stands still.
+    // Make the clock differ from the real time from now on, or stand still.
     void differ_by(std::chrono::milliseconds offset);
     void stand_still_at(std::int64_t unix_ms);
 

@@ -1,5 +1,4 @@
-// Composing, checking and asking for IDs, and sequences of them; random numbers that can be had
-// again.
+// IDs: composed, taken apart, asked for and checked. Random numbers that a seed repeats.
 #include "ids.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What the tests know of IDs, written down apart from the extension's own code.
+// What the tests know of IDs. It is written down again, apart from the extension's code, so that a
+// mistake there does not repeat itself here.
 #pragma once
 
 #include "server.hpp"
@@ -20,8 +21,8 @@ int node_of(Id id);
 
 std::int64_t unix_ms_now();
 
-// An ID of an hour from now. A sequence set to it is ahead of the clock for the rest of the test,
-// so that its durable state alone, and not the clock, keeps it from repeating itself.
+// Composes an ID of an hour from now. A sequence that is set to it is ahead of the clock for the
+// rest of the test: its durable state alone, and not the clock, keeps it from repeating itself.
 Id hour_ahead(int node = 1);
 
 // A sequence that a test makes and follows through crashes, failovers and restores.
@@ -44,21 +45,21 @@ std::string nextvals(const std::string &sequence, int count);
 // SELECT setval('sequence', id).
 std::string setval(const std::string &sequence, Id id);
 
-// Each ID stands for a run of stride numbers, itself the first. Whether every run lies above the
-// run before it, and whether no two runs, however ordered, have a number in common.
+// Each ID stands for a run of stride numbers, of which it is the first. These check that every run
+// lies above the run before it, and that no two runs, in any order, have a number in common.
 testing::AssertionResult increasing(const std::vector<Id> &ids, Id stride = 1);
 testing::AssertionResult disjoint(std::vector<Id> ids, Id stride = 1);
 
 using Random = std::mt19937_64;
 
-// Seeded from the variable SNOWFLAKE_SEED, or with a seed that is printed to be put there.
+// Makes a generator. Its seed is the variable SNOWFLAKE_SEED, or else a new one, which is printed.
 // Generators of different streams are independent.
 Random make_random(unsigned stream = 0);
 
 int between(Random &random, int least, int greatest);
 
-// How often to repeat a test of random faults: so many times, or as the variable SNOWFLAKE_ROUNDS
-// says.
+// How often to repeat a test of random faults: as the variable SNOWFLAKE_ROUNDS says, or else
+// usually.
 int rounds(int usually);
 
 } // namespace integration

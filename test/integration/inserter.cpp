@@ -1,4 +1,4 @@
-// Inserting until there is enough, or no server.
+// A thread that inserts rows until there are enough, or its server is gone.
 #include "inserter.hpp"
 
 #include "process.hpp"

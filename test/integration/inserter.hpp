@@ -14,12 +14,12 @@
 
 namespace integration {
 
-// Inserts from a thread of its own, in transactions of various sizes, until it has inserted so many
-// rows, is told to stop, or its server is gone.
+// A client with a thread of its own. It inserts in transactions of various sizes, until it has
+// inserted all rows, is told to stop, or its server is gone.
 class Inserter {
   public:
-    // So many that it goes on until it is told to stop; then it is in no hurry, lest the servers
-    // that have to receive its rows fall behind.
+    // The number of rows of a client that goes on until it is told to stop. It pauses between its
+    // transactions, so that the servers which receive its rows do not fall behind.
     static constexpr int endless = std::numeric_limits<int>::max();
 
     Inserter(const Server &server, std::string maker, int rows, unsigned random_stream);
@@ -29,11 +29,11 @@ class Inserter {
     Inserter &operator=(Inserter &&) = delete;
     ~Inserter();
 
-    // How many rows were committed to its knowledge, so far and in the end.
+    // How many rows the client knows to be committed: so far, and (wait) in the end.
     [[nodiscard]] int inserted() const { return inserted_; }
     int wait();
 
-    // Lets it finish the transaction that it is at.
+    // Makes the client end after its present transaction.
     void stop() { stop_ = true; }
 
     [[nodiscard]] bool ended_early() const { return ended_early_; }

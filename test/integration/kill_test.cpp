@@ -1,6 +1,7 @@
-// SIGKILL under load, at random moments, of every kind of process and under every kind of setting
-// that decides what survives. Clients make IDs of all kinds of sequences in all ways; after each
-// crash every ID they were given is distinct, above all of the rounds before, and below the next.
+// SIGKILL under load, at random moments: of every kind of process, under every combination of the
+// settings that decide what survives a crash. Clients make IDs of all kinds of sequences in all
+// ways. After each crash every ID that they got is distinct, above those of the rounds before, and
+// below the next.
 #include "load.hpp"
 #include "server.hpp"
 
@@ -38,8 +39,8 @@ const std::array<Sequence, 7> sequences{{
      1, false},
 }};
 
-// How a client takes its IDs. Only the first kind waits for the disk at the end of a statement; the
-// last never commits.
+// Chooses how a client commits: it waits for the disk at the end of each statement, or does not
+// wait, or never commits.
 std::vector<std::string> any_way(Random &random) {
     switch (between(random, 0, 2)) {
     case 0:
@@ -56,8 +57,8 @@ std::string insert(int rows) {
            std::to_string(rows) + ") RETURNING id";
 }
 
-// For every sequence a client that makes one ID after the other and one that reserves many at once;
-// for the table two that insert; and one client with a sequence that only it can see.
+// Makes the clients' tasks. For every sequence one client makes one ID after the other, and another
+// reserves many at once; two clients insert into the table; and one has a temporary sequence.
 std::vector<Task> tasks(Random &random) {
     std::vector<Task> all;
     for (const Sequence &sequence : sequences) {
@@ -76,7 +77,7 @@ std::vector<Task> tasks(Random &random) {
     return all;
 }
 
-// One of all combinations of the settings that matter to recovery.
+// Makes one of all combinations of the settings that matter to recovery.
 std::vector<std::string> settings(int combination, Random &random) {
     const bool minimal = (combination & 2) != 0;
     return {
@@ -85,7 +86,8 @@ std::vector<std::string> settings(int combination, Random &random) {
         std::string("max_wal_senders = ") + (minimal ? "0" : "10"),
         // Two segments are filled within a round, and start a checkpoint.
         std::string("max_wal_size = ") + (between(random, 0, 1) == 0 ? "2MB" : "1GB"),
-        // The WAL writer works as usual, or all but sleeps: what nobody waits for is lost then.
+        // The WAL writer works as usual, or hardly ever writes: then a crash loses all WAL that no
+        // session has flushed.
         "wal_writer_flush_after = 1GB",
         std::string("wal_writer_delay = ") + (between(random, 0, 1) == 0 ? "200ms" : "10s"),
     };
@@ -95,7 +97,7 @@ void kill_one(pid_t process) {
     ASSERT_EQ(kill(process, SIGKILL), 0) << "of process " << process;
 }
 
-// Kills, and waits until all clients have noticed and the server is there again.
+// Kills the victim, and waits until all clients have noticed and the server answers again.
 void crash(Server &server, Victim victim, const Load &load, Random &random) {
     const auto &clients = load.clients();
     const pid_t checkpointer = static_cast<pid_t>(Session(server).number(
@@ -125,7 +127,7 @@ void crash(Server &server, Victim victim, const Load &load, Random &random) {
         server.wait_until_it_answers();
 }
 
-// The next ID is above all, and the tuple shows it as any other would.
+// Checks that the next ID of each sequence is above all before, and that the tuple shows it.
 void expect_to_go_on(const Server &server, Book &book) {
     Session session(server);
     for (const Sequence &sequence : sequences) {
@@ -139,8 +141,8 @@ void expect_to_go_on(const Server &server, Book &book) {
     }
 }
 
-// Nothing but a crash has ended what the clients did since the log was so long. A checkpoint that
-// somebody waits for fails with the checkpointer.
+// Checks that since the log had this length only the crash has ended what clients did. A CHECKPOINT
+// that a session waits for may fail, when the checkpointer is killed.
 void expect_no_error_in_the_log(const Server &server, std::size_t since) {
     const auto holds = [](const std::string &line, const char *text) {
         return line.find(text) != std::string::npos;
@@ -157,7 +159,7 @@ TEST(Kill, LosesNoId) {
     constexpr int victims = 4;
     constexpr int combinations = 4;
     Random random = make_random();
-    // Killing processes loses nothing that they have written, synchronized or not.
+    // A killed process loses nothing that it has written, synchronized or not.
     Server server(1, {"autovacuum = off", "fsync = off"});
     create_sequences(server, sequences);
 

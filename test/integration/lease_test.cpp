@@ -1,5 +1,6 @@
-// Node numbers that sessions have for as long as they are connected: never two the same one, free
-// again when the session is gone, however it went, and then of no more use to who had them.
+// Node numbers that are leased to sessions. Two sessions never have the same number. A number is
+// free again when its session is gone, however that ended, and the session's client can then use it
+// no more.
 #include "leased_ids.hpp"
 #include "process.hpp"
 #include "server.hpp"
@@ -23,7 +24,7 @@ const std::string lease = "SELECT snowflake.lease_node()";
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
 
-// Leases a number in each of so many new sessions, all at once.
+// Leases a number in each of many new sessions, all at once.
 std::vector<Id> lease_in(Sessions &sessions, const Server &server) {
     for (int i = 0; i < node_count; ++i)
         sessions.push_back(std::make_unique<Session>(server));
@@ -93,10 +94,10 @@ TEST_F(Lease, EndsWithTheServer) {
     EXPECT_EQ(sorted(lease_in(sessions, server_)), all_nodes());
 }
 
-// What an application knows of its lease, with the code of the example.
+// An application that uses the code of the example, and what it learns of its lease.
 class LeasedIdsTest : public Lease {
   protected:
-    // The IDs that it can still make, which must end with an error of this kind.
+    // Makes IDs until that fails, which must be with an error of this kind.
     template <typename Error>
     static std::set<Id> ids_until_error(examples::LeasedIds &ids) {
         std::set<Id> made;
@@ -124,8 +125,8 @@ TEST_F(LeasedIdsTest, EndWithTheSession) {
     Session(server_).run("SELECT pg_terminate_backend(" + backend + ")");
     wait_for(server_, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0");
 
-    // The number is another's now, who may make the same IDs, but the first can store none of its
-    // own.
+    // The number now belongs to another session, which may make the same IDs. But the first can
+    // store none of its own.
     pqxx::connection next_connection(server_.conninfo());
     examples::LeasedIds next(next_connection);
     EXPECT_EQ(next.node(), ids.node());

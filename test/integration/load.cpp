@@ -1,4 +1,4 @@
-// Threads with a session each, and what they were given.
+// Clients, which are threads with a session each, and the IDs that they got.
 #include "load.hpp"
 
 #include "process.hpp"

@@ -1,5 +1,5 @@
-// Clients that make IDs at the same time and keep every ID they were given, committed or not, until
-// they are told to stop or their server is gone; and the book in which all those IDs are entered.
+// Clients that make IDs at the same time, and keep every ID that they got, committed or not, until
+// they are told to stop or their server is gone. The book in which all those IDs are entered.
 #pragma once
 
 #include "ids.hpp"
@@ -21,13 +21,14 @@ struct Task {
     std::string sequence;                      // whose IDs it makes
     Id stride = 1;                             // how many numbers each of them stands for
     std::vector<std::string> preparation = {}; // what it runs first
-    // A query that makes as many IDs as it is asked for; nothing: nextval(sequence, rows).
+    // Makes the query for this many IDs; where it is empty, the client uses nextval(sequence,
+    // rows).
     std::function<std::string(int rows)> query = {};
 };
 
 class Client {
   public:
-    // Connects and prepares; makes no ID before it is started.
+    // Connects, and runs the preparation. The client makes no ID before start().
     Client(const Server &server, Task task, Random random);
     Client(const Client &) = delete;
     Client &operator=(const Client &) = delete;
@@ -42,7 +43,7 @@ class Client {
     void start();
     void stop() { stop_ = true; }
 
-    // Wait for its end. The error is what ended it; empty if it was stopped.
+    // Wait until the client has ended. The error is what ended it, and empty if it was stopped.
     const std::vector<Id> &ids();
     const std::string &error();
 
@@ -62,10 +63,11 @@ class Client {
     std::thread thread_;
 };
 
-// Which IDs of each sequence clients were given, in rounds.
+// The IDs of each sequence that clients got, round by round.
 class Book {
   public:
-    // The IDs of a round are distinct, and all above those of the rounds before.
+    // Enters the IDs of a round, and checks that they are distinct and above those of the rounds
+    // before.
     void enter(const std::string &sequence, const std::vector<Id> &ids, Id stride = 1);
 
     // The first number above all that were entered for the sequence.
@@ -86,20 +88,20 @@ class Load {
 
     [[nodiscard]] const std::vector<std::unique_ptr<Client>> &clients() const { return clients_; }
 
-    // Returns once each client has got this many IDs, or the test has failed because one ended.
+    // Waits until each client has got this many IDs. Fails the test if a client has ended.
     void wait_for_ids(int wanted) const;
 
-    // Lets each client finish the statement that it is at.
+    // Makes each client end after its present statement.
     void stop() const;
 
-    // Waits for the clients' end, checks the order within each and enters all that they were given.
+    // Waits until the clients have ended, checks the order of each one's IDs, and enters them.
     void enter_in(Book &book) const;
 
   private:
     std::vector<std::unique_ptr<Client>> clients_;
 };
 
-// Runs one statement over and over until its server is gone or the object is.
+// A thread that runs one statement over and over, until its server or the object is gone.
 class Repeater {
   public:
     Repeater(const Server &server, std::string statement);

@@ -1,4 +1,4 @@
-// Joining, parting and watching servers by means of pglogical's functions.
+// Joins servers, parts them and watches what they send, by means of pglogical's functions.
 #include "mesh.hpp"
 
 #include "process.hpp"
@@ -7,7 +7,7 @@ namespace integration {
 
 namespace {
 
-// Replication must not be slower than need be, nor a test server safer.
+// Replication is as fast as it can be. A test's server does without fsync.
 const std::vector<std::string> member_settings = {
     "shared_preload_libraries = 'pglogical'",
     "wal_level = logical",
@@ -19,14 +19,16 @@ const std::vector<std::string> member_settings = {
     "wal_retrieve_retry_interval = 100ms",
     "fsync = off"};
 
-// Unique among all servers, because the sender's replication slot is named after it.
+// Names a subscription. The name is unique among all servers, because the sender names its
+// replication slot after it.
 std::string subscription(const Member &receiver, const Member &sender) {
     return sender.name + "_to_" + receiver.name;
 }
 
 void subscribe(const Member &receiver, const Member &sender, bool copy) {
     Session session(*receiver.server);
-    // No origins: a server sends only what was written on it, or changes would go in circles.
+    // forward_origins is empty: a server sends only changes that were made on it. If it passed on
+    // those that it received, they would go in circles.
     session.run("SELECT pglogical.create_subscription(subscription_name := '" +
                 subscription(receiver, sender) + "', provider_dsn := '" +
                 sender.server->conninfo() +
@@ -39,7 +41,7 @@ void subscribe(const Member &receiver, const Member &sender, bool copy) {
              "replicating");
 }
 
-// The one value of a query on the replication slot of a subscription, at its sender.
+// Makes a query for one column of a subscription's replication slot, to be run on the sender.
 std::string slot(const std::string &column, const Member &receiver, const Member &sender) {
     return "SELECT " + column + " FROM pg_replication_slots WHERE slot_name LIKE '%" +
            subscription(receiver, sender) + "'";
@@ -53,7 +55,7 @@ void switch_subscription(const Member &receiver, const Member &sender, bool on) 
     wait_for(*sender.server, slot("active", receiver, sender), on ? "t" : "f");
 }
 
-// Waits until one receiver has all that the other has.
+// Waits until one receiver has received all that the other has received from the sender.
 void catch_up(const Member &receiver, const Member &other, const Member &sender) {
     const std::string enough =
         Session(*sender.server).text(slot("confirmed_flush_lsn", other, sender));
@@ -61,7 +63,7 @@ void catch_up(const Member &receiver, const Member &other, const Member &sender)
              "t");
 }
 
-// Lets one receiver go on where the other has stopped.
+// Makes one receiver go on where the other has stopped.
 void go_on_from(const Member &receiver, const Member &other, const Member &sender) {
     const auto origin = [&sender](const Member &member) {
         return "external_id LIKE '%" + subscription(member, sender) + "'";
@@ -74,7 +76,7 @@ void go_on_from(const Member &receiver, const Member &other, const Member &sende
              "') FROM pg_replication_origin_status WHERE " + origin(receiver));
 }
 
-// Recent minor versions of the server use no output plugin that they are not told of.
+// Recent minor versions of the server use only those output plugins that a setting lists.
 void allow_output_plugin(Session &session) {
     if (session.number("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'") ==
         0)
@@ -131,9 +133,10 @@ Member &Mesh::add(const std::string &name, const std::vector<std::string> &launc
     return *members_.back();
 }
 
-// The copy comes from the first server, and holds what that has received of the others. So that the
-// new one gets their next rows, none missing and none twice, the first receives nothing during the
-// copy, and the new one goes on where the first stopped: in slots that were made before.
+// The new server copies the rows of the first, which include what the first has received from the
+// others. The new one must then get the others' next rows, none missing and none twice. Therefore
+// the first server receives nothing during the copy, and the new one goes on where the first
+// stopped, in slots that were made before.
 void Mesh::join_last() const {
     const Member &last = *members_.back();
     const Member &first = *members_.front();
@@ -171,7 +174,7 @@ void heal(const Member &one, const Member &other) {
     switch_subscription(other, one, true);
 }
 
-// Each slot belongs to one receiver.
+// Waits until every receiver has confirmed all that was written. Each slot belongs to one receiver.
 void Mesh::wait_until_quiet() const {
     for (const auto &member : members_) {
         const std::string written =

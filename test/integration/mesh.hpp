@@ -1,5 +1,5 @@
-// Servers that replicate to each other, each to every other, by means of pglogical: all of them
-// write, and all of them receive. What they share are the tables orders and snowflake.nodes.
+// Servers that all write, and each replicate to every other by means of pglogical. They share the
+// tables orders and snowflake.nodes.
 #pragma once
 
 #include "server.hpp"
@@ -16,31 +16,31 @@ struct Member {
     std::string name;
     std::unique_ptr<Server> server;
 
-    // Numbers of nodes, names of servers: all that this server sees, in one text.
+    // Lists the node numbers and the names of all servers that this server knows of.
     [[nodiscard]] std::string cluster() const;
 
-    // The rows of orders.
+    // The number of rows of orders, and a digest of all of them.
     [[nodiscard]] Id rows() const;
     [[nodiscard]] std::string digest() const;
 
-    // Whether its log tells of two rows that met.
+    // Tells whether the server has logged a conflict: two rows with the same ID.
     [[nodiscard]] bool logged_a_conflict() const;
 };
 
 class Mesh {
   public:
-    // Whether pglogical is installed for this version of PostgreSQL.
+    // Tells whether pglogical is installed for this version of PostgreSQL.
     static bool available();
 
-    // Makes a server with an empty table orders (id bigserial, maker text), converted, and no node
-    // number yet. It is joined with nobody.
+    // Makes a server with an empty table orders (id bigserial, maker text) whose sequence is
+    // converted. It has no node number yet, and is joined with no other server.
     Member &add(const std::string &name, const std::vector<std::string> &launcher = {});
 
-    // Lets the last server that was added, and has written nothing yet, receive from all others and
-    // they from it. What there is is copied; all others may be writing meanwhile.
+    // Joins the server that was added last, which must have written nothing yet, with all others.
+    // It gets a copy of their rows; they may go on writing meanwhile.
     void join_last() const;
 
-    // Waits until every server has received all that the others have made.
+    // Waits until every server has received all rows of the others.
     void wait_until_quiet() const;
 
     [[nodiscard]] const std::vector<std::unique_ptr<Member>> &members() const { return members_; }
@@ -49,7 +49,8 @@ class Mesh {
     std::vector<std::unique_ptr<Member>> members_;
 };
 
-// Stop and resume what two servers send each other. Once it is cut, neither gets anything more.
+// Stop and resume what two servers send each other. When cut() returns, neither receives anything
+// more.
 void cut(const Member &one, const Member &other);
 void heal(const Member &one, const Member &other);
 

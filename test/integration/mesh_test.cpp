@@ -1,6 +1,6 @@
-// Several servers that all write and all receive, joined by replication: the same rows everywhere,
-// no two of them with the same ID, whatever befalls the servers, the links and the clocks; and no
-// two servers with the same node number.
+// Several servers that all write, and receive from each other by replication. Whatever happens to
+// the servers, the links and the clocks: all servers have the same rows, no two rows have the same
+// ID, and no two servers keep the same node number.
 #include "fake_clock.hpp"
 #include "inserter.hpp"
 #include "mesh.hpp"
@@ -35,7 +35,7 @@ int stop(const Inserters &clients) {
     return wait_for_all(clients);
 }
 
-// The same rows everywhere, and the IDs of each server from its own node.
+// Checks that all servers have the same rows, and that each server's IDs have its own node.
 void expect_agreement(const Mesh &mesh) {
     mesh.wait_until_quiet();
     const Member &first = *mesh.members().front();
@@ -73,10 +73,9 @@ std::string error_of(const Member &member, const std::string &statement) {
 
 class MeshTest : public testing::Test {
   protected:
-    static void SetUpTestSuite() { available_ = Mesh::available(); }
-
     void SetUp() override {
-        if (!available_)
+        static const bool available = Mesh::available();
+        if (!available)
             GTEST_SKIP() << "pglogical is not installed for this version of PostgreSQL";
     }
 
@@ -94,10 +93,8 @@ class MeshTest : public testing::Test {
 
     [[nodiscard]] const Member &member(std::size_t i) const { return *mesh_.members().at(i); }
 
-    static bool available_; // NOLINT(*-non-private-member-variables-in-classes)
-    Mesh mesh_;             // NOLINT(*-non-private-member-variables-in-classes)
+    Mesh mesh_; // NOLINT(*-non-private-member-variables-in-classes)
 };
-bool MeshTest::available_ = false;
 
 TEST_F(MeshTest, HoldsTheSameRowsOnAllServers) {
     add_three();
@@ -134,7 +131,7 @@ TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
     start_clients(again, member(2), 500);
     inserted += wait_for_all(again);
     expect_agreement(mesh_);
-    // A commit may have been lost on its way to the client.
+    // A client may not have learnt of a commit, because its server was killed.
     EXPECT_GE(member(0).rows(), inserted);
 }
 
@@ -224,7 +221,7 @@ TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     EXPECT_EQ(late.rows(), inserted);
 }
 
-// Two servers that hear nothing of each other claim the same number.
+// Two servers claim the same number while neither receives anything from the other.
 TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     add_three();
     const Member &early = member(0);
@@ -249,7 +246,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
               "ERROR:  snowflake node 9 belongs to another instance, \"north\"");
     EXPECT_EQ(Session(*early.server).number("SELECT snowflake.node()"), 9);
 
-    // What the error's hint says.
+    // The loser does what the error's hint says.
     session.run("SELECT snowflake.release_node()");
     EXPECT_EQ(session.number("SELECT snowflake.claim_node()"), 1);
     EXPECT_EQ(session.sqlstate("INSERT INTO orders (maker) VALUES ('south')"), "00000");
@@ -258,7 +255,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
         EXPECT_EQ(member->cluster(), "1 south, 3 west, 9 north");
 }
 
-// What the other tests rely on: two rows with the same ID that meet are found in a log.
+// The other tests rely on this: two rows with the same ID appear in a server's log.
 TEST_F(MeshTest, LogsConflicts) {
     add("north");
     add("south");

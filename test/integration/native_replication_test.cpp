@@ -8,7 +8,8 @@
 namespace integration {
 namespace {
 
-// From this version on a subscription can leave out what the sender has itself received.
+// From this version on a subscription can leave out the changes that the sender has itself
+// received.
 constexpr Id first_with_origins = 160000;
 
 class TwoServers : public testing::Test {
@@ -23,7 +24,8 @@ class TwoServers : public testing::Test {
         }
     }
 
-    // The sender makes a slot of the subscription's name.
+    // Subscribes one server to the other. The subscription is named after the sender, and so is the
+    // slot that the sender makes.
     void subscribe(std::size_t receiver, std::size_t sender) const {
         const std::string name = "from_" + std::to_string(sender);
         Session(servers_.at(receiver))
@@ -31,7 +33,7 @@ class TwoServers : public testing::Test {
                  "' PUBLICATION shared WITH (origin = none, copy_data = false)");
     }
 
-    // Waits until each has received all that the other has written.
+    // Waits until each server has received all that the other has written.
     void wait_until_quiet() const {
         for (const Server &server : servers_) {
             Session session(server);

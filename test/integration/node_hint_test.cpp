@@ -1,5 +1,5 @@
-// A number that another instance has is given up by doing what the error's hint says, wherever the
-// number was set.
+// A user who has set the number of another instance gets rid of it by doing what the error's hint
+// says, wherever the number was set.
 #include "server.hpp"
 #include "session.hpp"
 
@@ -44,7 +44,7 @@ class NodeHint : public testing::Test {
         session_ = std::make_unique<Session>(server.conninfo() + more);
     }
 
-    // Types in what a hint says.
+    // Runs the commands that a hint names.
     void follow(const Server &server, std::string hint) {
         EXPECT_TRUE(take(hint, "To claim a free one, as a superuser, run: ")) << hint;
         while (!hint.empty() && hint != "\n") {

@@ -1,5 +1,5 @@
-// pgbouncer, which gives one connection of the server to one client after the other: none of them
-// ever sees an ID of another as its own.
+// pgbouncer, which lets one client after the other use the same connection to the server. No client
+// ever sees the ID of another as its own.
 #include "server.hpp"
 #include "session.hpp"
 
@@ -30,6 +30,10 @@ class Pooler {
                                      << "auth_type = any\n"
                                      << "pool_mode = " << mode << "\n"
                                      << "default_pool_size = 1\n"
+                                     // A slow machine must not make the pooler give up.
+                                     << "server_connect_timeout = " << patience.count() << "\n"
+                                     << "client_login_timeout = " << patience.count() << "\n"
+                                     << "query_wait_timeout = " << patience.count() << "\n"
                                      << more;
         process_ = Process(
             {pgbouncer, configuration},
@@ -67,7 +71,7 @@ class Pooling : public testing::Test {
   protected:
     void SetUp() override {
         if (!std::filesystem::exists(pgbouncer))
-            GTEST_SKIP() << "pgbouncer is not installed";
+            GTEST_SKIP() << "there is no " << pgbouncer.string();
         server_.emplace(1, std::vector<std::string>{"fsync = off"});
         Session session(*server_);
         session.run("CREATE EXTENSION snowflake");
@@ -103,7 +107,7 @@ TEST_F(Pooling, BySessionShowsNoOtherClientsId) {
     EXPECT_GT(other.number("SELECT snowflake.nextval('s')"), id);
 }
 
-// And here after each transaction, where it is told to always.
+// The pooler runs DISCARD ALL after each transaction, because server_reset_query_always is set.
 TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
     const Pooler pooler(server(), "transaction",
                         "server_reset_query = DISCARD ALL\nserver_reset_query_always = 1\n");
@@ -121,7 +125,7 @@ TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
     other.run("ROLLBACK");
     expect_nothing_seen(other);
     EXPECT_GT(other.number("SELECT snowflake.nextval('s')"), id);
-    // Nor its own of an earlier transaction.
+    // A client does not see its own ID of an earlier transaction either.
     expect_nothing_seen(one);
 }
 

@@ -42,13 +42,13 @@ class OpenFile {
     int descriptor_;
 };
 
-// What the child does between fork and exec. The parent may have several threads, so only
-// functions that are safe in a signal handler are called here.
+// Prepares the child between fork and exec. The parent may have several threads, so it calls only
+// functions that are safe in a signal handler.
 [[noreturn]] void become(char *const *arguments, int out, int err, int death_signal, pid_t parent) {
     constexpr int cannot_execute = 127;
     prctl(PR_SET_PDEATHSIG, death_signal);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // Where the parent ended before prctl() took effect, no signal will come.
+    // If the parent ended before prctl() took effect, no signal will come: then end at once.
     if (getppid() != parent || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(err, STDERR_FILENO) < 0)
         _exit(cannot_execute);

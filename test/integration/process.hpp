@@ -10,8 +10,9 @@
 
 namespace integration {
 
-// How long to wait for anything that must happen, on however slow a machine.
-inline constexpr std::chrono::seconds patience{180};
+// How long to wait for anything that must happen, before a test fails because it hangs. It is long,
+// so that no test fails because the machine is slow or busy.
+inline constexpr std::chrono::seconds patience{1800};
 
 // Files that a child process appends its standard output and standard error to.
 struct OutputFiles {
@@ -19,8 +20,8 @@ struct OutputFiles {
     std::filesystem::path err;
 };
 
-// A child process. It gets death_signal when the thread that started it ends, however that comes
-// about, so start what shall live long on the main thread.
+// A child process. It gets death_signal when the thread that started it ends, for whatever reason.
+// So start a process on the main thread if it must outlive other threads.
 class Process {
   public:
     Process() = default;
@@ -33,15 +34,16 @@ class Process {
 
     [[nodiscard]] pid_t pid() const { return pid_; }
 
-    // Whether it was started and its end was not seen yet by one of the functions below.
+    // Tells whether the process was started, and none of the functions below has seen its end yet.
     [[nodiscard]] bool started() const { return pid_ > 0; }
 
     void signal(int number) const;
 
-    // Waits for its end, no longer than limit; its status as waitpid() reports it.
+    // Waits for the end of the process, no longer than limit, and returns its status as waitpid()
+    // reports it.
     std::optional<int> wait(std::chrono::milliseconds limit);
 
-    // Stops it (SIGSTOP) and returns once it stands still, so that it starts no more children.
+    // Stops the process (SIGSTOP). When this returns, it stands still and starts no more children.
     void freeze();
 
   private:
@@ -56,10 +58,11 @@ struct ProcessId {
 
 std::vector<ProcessId> children_of(pid_t parent);
 
-// Whether it still runs. One that only waits for its parent to collect it (a zombie) does not.
+// Tells whether a process still runs. A zombie, which has ended and waits for its parent to collect
+// it, does not.
 bool running(const ProcessId &process);
 
-// Sleeps for the moment between two looks at something that is waited for.
+// Sleeps for a moment. A loop that waits for something calls it between two looks.
 void pause_between_looks();
 
 std::string read_file(const std::filesystem::path &path);

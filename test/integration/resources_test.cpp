@@ -1,5 +1,5 @@
-// Much of everything: sequences in one session, IDs in one transaction, connections on one
-// sequence. Memory stays flat, and nothing is left behind by errors.
+// Many sequences in one session, many IDs in one transaction, many connections on one sequence.
+// Memory does not grow with them, and an error leaves nothing behind.
 #include "load.hpp"
 #include "server.hpp"
 
@@ -11,7 +11,8 @@ namespace {
 
 const std::vector<std::string> no_waiting_for_disks = {"autovacuum = off", "fsync = off"};
 
-// Bytes that the server process of a session has allocated, and those of the extension's table.
+// How many bytes the server process of a session has allocated, and how many of them for the
+// extension's table.
 Id allocated(Session &session) {
     return session.number("SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts");
 }
@@ -20,7 +21,7 @@ Id remembered(Session &session) {
                           " FROM pg_backend_memory_contexts WHERE name = 'snowflake sequences'");
 }
 
-// Bytes of memory that are the process's own, from the kernel.
+// Asks the kernel how many bytes of memory belong to a process alone.
 Id resident(pid_t process) {
     std::ifstream status("/proc/" + std::to_string(process) + "/status");
     std::string line;
@@ -43,7 +44,7 @@ TEST(Resources, ASessionMayUseTenThousandSequences) {
     const Server server(1, settings);
     Session session(server);
     session.run("CREATE EXTENSION snowflake");
-    // Ahead of the clock, since a new sequence would wait for the next millisecond.
+    // The sequences are ahead of the clock: a new one would wait for the next millisecond.
     session.run("DO $$BEGIN FOR i IN 1.." + std::to_string(many) +
                 " LOOP EXECUTE 'CREATE SEQUENCE s' || i; PERFORM setval('s' || i, " +
                 std::to_string(hour_ahead()) +
@@ -69,7 +70,7 @@ TEST(Resources, ASessionMayUseTenThousandSequences) {
     EXPECT_EQ(remembered(user), 0);
 }
 
-// A leak of a single byte a call would show.
+// A leak of a single byte a call would exceed the limits.
 TEST(Resources, AMillionIdsInOneTransactionTakeNoMemory) {
     const Server server(1, no_waiting_for_disks);
     Session session(server);
@@ -92,7 +93,7 @@ TEST(Resources, AMillionIdsInOneTransactionTakeNoMemory) {
         session.run("COMMIT");
         session.run("DROP SEQUENCE s");
     }
-    // The server complains of what a transaction has forgotten to give back.
+    // The server logs a warning of every resource that a transaction has not given back.
     EXPECT_EQ(read_file(server.file("log")).find("leak"), std::string::npos);
 }
 
@@ -226,7 +227,7 @@ class Mistakes : public testing::Test {
         session_.run(one_);
     }
 
-    // Whether anything that the other session has taken is still taken.
+    // Counts the locks that the other session still holds.
     Id locks_of(Session &other) {
         return session_.number("SELECT count(*) FROM pg_locks WHERE pid = " +
                                std::to_string(other.backend()));
@@ -252,7 +253,7 @@ TEST_F(Mistakes, LeaveNoLock) {
         EXPECT_EQ(locks_of(clumsy), 0);
         for (const std::string &statement : mistake.after)
             clumsy.run(statement);
-        // Both sessions go on: no page was left locked either.
+        // Both sessions go on, so the error has left no page locked.
         const Id next = clumsy.number(one_);
         EXPECT_GT(next, last);
         last = session().number(one_);
@@ -260,7 +261,8 @@ TEST_F(Mistakes, LeaveNoLock) {
     }
 }
 
-// As the server's own nextval, one that was rolled back keeps its lock until the transaction ends.
+// A nextval that was rolled back keeps its lock until the transaction ends, as the server's own
+// does.
 TEST_F(Mistakes, LeaveTheTransactionUsable) {
     Session clumsy(server());
     for (const Mistake &mistake : mistakes()) {

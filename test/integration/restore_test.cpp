@@ -1,5 +1,5 @@
-// What else a server is made of: a base backup with archived WAL, in full or up to a point in time;
-// a copy that lives beside the original; and what pg_upgrade carries over.
+// Servers that are made of others: from a base backup with archived WAL, all of it or up to a point
+// in time; as a copy that runs beside the original; and by pg_upgrade.
 #include "load.hpp"
 #include "server.hpp"
 
@@ -19,15 +19,15 @@ const std::array<Sequence, 5> sequences{{
     {"wide", "CREATE SEQUENCE wide INCREMENT 4096", 4096, true},
 }};
 
-// Some IDs of each sequence.
+// Makes some IDs of each sequence.
 void make_ids(Session &session, Book &book) {
     constexpr int some = 1500;
     for (const Sequence &sequence : sequences)
         book.enter(sequence.name, session.numbers(nextval(sequence.name, some)), sequence.stride);
 }
 
-// The next ID of each sequence, all of them or those that the clock keeps, is above all in the
-// book.
+// Checks that the next ID of each sequence is above all in the book. Without ahead_too it checks
+// only those sequences whose IDs the clock keeps above.
 void expect_to_go_on(const Server &server, Book &book, bool ahead_too) {
     Session session(server);
     for (const Sequence &sequence : sequences) {
@@ -55,7 +55,7 @@ class Restore : public testing::Test {
         make_ids(session, book_);
     }
 
-    // All WAL so far goes to the archive, and the server is gone.
+    // Archives all WAL so far, and kills the server.
     void lose_the_original() {
         Session session(*original_);
         const std::string last = session.text("SELECT pg_walfile_name(pg_current_wal_lsn())");
@@ -88,8 +88,9 @@ TEST_F(Restore, GoesOnAboveAllThatIsInTheArchive) {
     expect_to_go_on(restored, book(), true);
 }
 
-// What came after the point is gone from the sequences; the clock keeps their IDs above all the
-// same, unless they were ahead of it. Those go on above what came before the point.
+// The sequences forget what came after the point in time. The clock keeps their IDs above it all
+// the same, unless a sequence was ahead of the clock: that one goes on above what came before the
+// point.
 TEST_F(Restore, GoesOnAboveAPointInTime) {
     Session session(original());
     session.run("SELECT pg_create_restore_point('before_the_mistake')");
@@ -108,8 +109,8 @@ TEST_F(Restore, GoesOnAboveAPointInTime) {
     expect_to_go_on(restored, after, false);
 }
 
-// From the PostgreSQL that the variable SNOWFLAKE_OLD_PG_CONFIG names. Without it, from the same
-// version: the way is the same.
+// The old server is the PostgreSQL that the variable SNOWFLAKE_OLD_PG_CONFIG names. Without it, the
+// upgrade is from the same version, and goes through the same steps.
 TEST(Upgrade, GoesOnAbove) {
     const std::vector<std::string> settings{"autovacuum = off", "fsync = off"};
     const char *old = std::getenv("SNOWFLAKE_OLD_PG_CONFIG");
@@ -123,7 +124,7 @@ TEST(Upgrade, GoesOnAbove) {
     before.stop();
     Server after(1, settings);
     after.stop();
-    // It writes into the current directory.
+    // pg_upgrade writes into the current directory.
     std::filesystem::current_path(after.file(""));
     after.run_successfully("pg_upgrade", {"-b", before.programs(), "-B", after.programs(), "-d",
                                           before.data(), "-D", after.data(), "-U", "postgres", "-s",
@@ -154,7 +155,7 @@ TEST(Copy, LivesBesideTheOriginalUnderItsOwnNode) {
     here.stop();
     there.stop();
 
-    // Each goes on above what was made before the copy, and they have no ID in common.
+    // Both servers go on above the IDs from before the copy, and have no ID in common.
     Book of_the_copy = book;
     here.enter_in(book);
     there.enter_in(of_the_copy);

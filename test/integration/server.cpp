@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::string_view socket_name = "/.s.PGSQL.5432";
 
-// The settings of a client in the environment (PGHOST, PGOPTIONS, ..) are not meant for these
-// servers.
+// Removes the settings of libpq and of the server's programs (PGHOST, PGOPTIONS, PGDATA, ..) from
+// the environment. The caller has made them for other servers.
 void forget_client_settings() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -110,11 +110,10 @@ Server::Server(const std::string &pg_config, int node, const std::vector<std::st
                                  "ordinary user (runuser -u postgres -- ...)");
     forget_client_settings();
     programs_ = find_programs(pg_config, directory_.path());
-    // What is not synchronized here would be lost with the machine, not with the server's
-    // processes.
+    // With --no-sync a crash of the machine may lose data; a crash of the server does not.
     run_successfully("initdb", {"--no-sync", "-D", data(), "-U", "postgres", "-A", "trust", "-E",
                                 "UTF8", "--no-locale", "--no-instructions",
-                                // Nobody must change a page while it is written out.
+                                // They show a page that was changed while it was written out.
                                 "--data-checksums",
                                 // Small segments, so that a test can fill them.
                                 "--wal-segsize=1"});
@@ -167,7 +166,7 @@ Server::~Server() {
             std::cerr << "The end of a server's log:" << last_lines(read_file(file("log")), 60)
                       << '\n';
         if (postmaster_.started()) {
-            // At once, without a checkpoint; the directory is removed anyway.
+            // Stop it at once, without a checkpoint: its directory is removed anyway.
             postmaster_.signal(SIGQUIT);
             if (!postmaster_.wait(patience))
                 kill_all();
@@ -193,7 +192,8 @@ void Server::start() {
     }
 }
 
-// Starts the postmaster and waits for it; false if the memory of a killed one is still in use.
+// Starts the postmaster, and waits until it answers. Returns false if processes of a killed one
+// still use its shared memory.
 bool Server::launch() {
     const std::size_t old_log = read_file(file("log")).size();
     std::vector<std::string> command = launcher_;
@@ -234,8 +234,8 @@ void Server::stop() {
 void Server::kill_all() {
     postmaster_.freeze();
     const std::vector<ProcessId> children = children_of(postmaster_.pid());
-    // None of these numbers can have gone to another process: their parent, which stands still,
-    // would have to collect them first.
+    // No other process can have got one of these numbers meanwhile: a number is free only after the
+    // parent, which stands still, has collected the child.
     for (const ProcessId &child : children)
         kill(child.pid, SIGKILL);
     postmaster_.signal(SIGKILL);
@@ -275,15 +275,15 @@ void Server::promote() const {
 }
 
 void Server::rewind_to_follow(const Server &successor) {
-    // Before this checkpoint pg_rewind does not see that the successor was promoted.
+    // pg_rewind finds out that the successor was promoted only after a checkpoint there.
     Session(successor).run("CHECKPOINT");
     run_successfully("pg_rewind", {"-D", data(), "--source-server=" + successor.conninfo(),
                                    "--write-recovery-conf", "--no-sync"});
     start();
 }
 
-// A killed server leaves a small block of System V shared memory behind, and its number on the
-// seventh line of postmaster.pid.
+// Removes the small block of System V shared memory that a killed server leaves behind. The seventh
+// line of postmaster.pid has its number.
 void Server::remove_shared_memory() const {
     std::ifstream lock_file(data() / "postmaster.pid");
     std::string line;

@@ -1,5 +1,5 @@
-// A PostgreSQL server of a test's own: made in a fresh directory, reachable only through a Unix
-// socket in it, and gone with everything that belongs to it when the object is.
+// A PostgreSQL server that belongs to one test. It is made in a new directory, and reached only
+// through a Unix socket there. The server and its directory are removed with the object.
 #pragma once
 
 #include "process.hpp"
@@ -40,7 +40,7 @@ class Server {
     explicit Server(int node, const std::vector<std::string> &settings = {},
                     std::vector<std::string> launcher = {});
 
-    // The same with the programs of another PostgreSQL, the one of a pg_config.
+    // Does the same with the programs of another PostgreSQL, that of a pg_config.
     static Server of_version(const std::string &pg_config, int node,
                              const std::vector<std::string> &settings);
 
@@ -60,25 +60,25 @@ class Server {
     Server(Server &&) = delete;
     Server &operator=(Server &&) = delete;
 
-    // Where the test has failed, prints the end of the server's log.
+    // Stops the server. If the test has failed, prints the end of the server's log.
     ~Server();
 
-    // Starts it and waits until it answers; a crash before is recovered from.
+    // Starts the server, which recovers if it has crashed, and waits until it answers.
     void start();
 
-    // Fast shutdown: the server writes a checkpoint and ends.
+    // Stops the server by a fast shutdown: it writes a checkpoint and ends.
     void stop();
 
-    // A crash: every process of the server is killed, none of them learns of it before.
+    // Crashes the server: kills all its processes, none of which notices before.
     void kill_all();
 
-    // Kills the postmaster alone: its children end when they find out. start() waits for them.
+    // Kills the postmaster alone. Its children end when they notice; start() waits for that.
     void kill_postmaster();
 
-    // Waits until it answers again after a crash of one of its processes.
+    // Waits until the server answers again after a crash of one of its processes.
     void wait_until_it_answers();
 
-    // Adds lines to postgresql.conf, where later ones win, for the next start.
+    // Adds lines to postgresql.conf for the next start. A later line overrides an earlier one.
     void configure(const std::vector<std::string> &settings) const;
 
     // Makes a standby a primary.
@@ -100,7 +100,7 @@ class Server {
     [[nodiscard]] Output run(const std::string &program,
                              const std::vector<std::string> &arguments) const;
 
-    // The same, for a program that has to succeed.
+    // Does the same with a program that has to succeed.
     void run_successfully(const std::string &program,
                           const std::vector<std::string> &arguments) const;
 
@@ -122,7 +122,7 @@ class Server {
     bool launch();
     void remove_shared_memory() const;
 
-    // In this order: the directory goes after the process that works in it.
+    // The order matters: the directory is removed after the process that works in it.
     TemporaryDirectory directory_;
     std::string programs_;
     std::vector<std::string> launcher_;

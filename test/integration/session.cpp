@@ -11,8 +11,8 @@ namespace integration {
 
 namespace {
 
-// Versions of libpqxx before 7 would silently connect anew, and a lost session would look like a
-// living one.
+// Keeps versions of libpqxx before 7 from reconnecting silently, after which a lost session would
+// look like a living one.
 template <typename Connection>
 Connection &stay_broken(Connection &connection) {
 #pragma GCC diagnostic push

@@ -1,4 +1,4 @@
-// One connection to a test's server, in the few words that the tests need.
+// One connection to a server, with the few functions that the tests need.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@ using Id = std::int64_t;
 
 class Server;
 
-// The SQLSTATE of an error, also of those that libpqxx keeps without it.
+// Returns the SQLSTATE of an error, also of the kind that libpqxx reports without it.
 std::string sqlstate_of(const pqxx::sql_error &error);
 
-// A connection that stays broken once it is broken. Statements run as they are given: each a
-// transaction of its own, unless BEGIN was one of them.
+// A connection that never reconnects once it is broken. Each statement is a transaction of its own,
+// until the test runs BEGIN.
 class Session {
   public:
-    // Notices are not sent: nobody would read them.
+    // Connects to a server, which sends no notices, since no test reads them.
     explicit Session(const Server &server, const std::string &database = "postgres");
 
-    // A connection to anything that speaks the server's protocol.
+    // Connects to anything that speaks the server's protocol.
     explicit Session(const std::string &conninfo);
 
     void run(const std::string &sql);
 
-    // The first column of all rows; nothing for a statement without rows.
+    // Returns the first column of all rows; nothing for a statement without rows.
     std::vector<Id> numbers(const std::string &sql);
 
-    // The single value of a query.
+    // Return the single value of a query.
     Id number(const std::string &sql);
     std::string text(const std::string &sql);
 
-    // The number of the server process.
+    // Asks for the process ID of the session's server process.
     pid_t backend() { return static_cast<pid_t>(number("SELECT pg_backend_pid()")); }
 
-    // The SQLSTATE with which a statement fails; 00000 if it does not.
+    // Returns the SQLSTATE with which a statement fails; 00000 if it does not.
     std::string sqlstate(const std::string &sql);
 
   private:

@@ -13,8 +13,8 @@
 namespace integration {
 namespace {
 
-// No WAL reaches the standby unless somebody waited for it to be written. Killing processes loses
-// nothing that they have written, synchronized or not.
+// The WAL writer hardly ever writes, so the standby gets only WAL that a session has flushed. A
+// killed process loses nothing that it has written, synchronized or not.
 const std::vector<std::string> lazy_wal_writer = {"wal_writer_delay = 10s", "autovacuum = off",
                                                   "fsync = off"};
 
@@ -58,7 +58,7 @@ TEST(Standby, RefusesNextvalAsTheServerDoes) {
     EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval()"), "25006");
 }
 
-// It has the same system identifier, and so the same claim.
+// A standby has its primary's system identifier, and so its claim.
 TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
     Server primary(0, lazy_wal_writer);
     Session session(primary);
@@ -79,7 +79,7 @@ TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
     EXPECT_EQ(promoted.number("SELECT snowflake.claim_node()"), 5);
 }
 
-// It does not see which numbers sessions of the primary have.
+// A standby does not know which numbers are leased to sessions of the primary.
 TEST(Standby, LeasesNoNode) {
     Server primary(1, lazy_wal_writer);
     Session session(primary);
@@ -120,8 +120,8 @@ std::array<Id, sequences.size()> make_ids(Session &session) {
     return greatest;
 }
 
-// Makes a standby of a primary that has made IDs, kills the primary once the standby is as far as
-// the primary's disk, and promotes it.
+// Makes a standby of a primary that has made IDs. Kills the primary when the standby has replayed
+// all WAL that the primary has flushed, and promotes the standby.
 void expect_to_go_on_above(const char *between_ids) {
     Server primary(1, lazy_wal_writer);
     create_sequences(primary, sequences);
@@ -140,7 +140,7 @@ void expect_to_go_on_above(const char *between_ids) {
     primary.kill_all();
     copy.promote();
 
-    // The session that was refused before goes on as the session of a primary.
+    // The session of the standby, which was refused before, is now one of a primary.
     for (std::size_t i = 0; i < sequences.size(); ++i)
         EXPECT_GE(standby.number(nextval(sequences.at(i).name)),
                   greatest.at(i) + sequences.at(i).stride)
@@ -155,7 +155,7 @@ TEST(Standby, GoesOnAboveAfterACheckpoint) {
     expect_to_go_on_above("CHECKPOINT");
 }
 
-// Whether the server process comes to wait for the standby before it has an answer for its client.
+// Tells whether the server process waits for the standby before it answers its client.
 bool waits_for_the_standby(Session &observer, const std::string &pid, std::future<Id> &answer) {
     const std::string waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
                               " AND wait_event = 'SyncRep')";
@@ -167,8 +167,8 @@ bool waits_for_the_standby(Session &observer, const std::string &pid, std::futur
     return waited;
 }
 
-// Stops a standby that is a synchronous one from now on, as these clients know, and sees to it that
-// the next ID needs a record.
+// Stops a standby, and makes it a synchronous one from now on. When this returns, these clients
+// know it, and the next ID needs a record.
 void stop_synchronous(Server &standby, Session &primary, const std::vector<Session *> &clients) {
     standby.stop();
     primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
@@ -211,9 +211,9 @@ Id make_id(Session &session, const char *end) {
     return id;
 }
 
-// One session writes the record, and waits for the standby to have it. Another goes on by the same
-// record: it must not be given an ID that would be lost with the primary. How their transactions
-// end makes no difference, since a client has its ID before.
+// One session writes the record, and waits until the standby has it. Another session makes its ID
+// by the same record: it must wait as well, or its ID would be lost with the primary. It makes no
+// difference how their transactions end, since a client gets its ID before.
 TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     Server primary(1, lazy_wal_writer);
     Session observer(primary);
@@ -243,7 +243,7 @@ TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     EXPECT_GT(Session(copy).number(nextval("s")), greatest);
 }
 
-// As a commit that waits, nextval then gives what it has, with a warning.
+// A nextval whose wait is canceled returns its ID with a warning, as a commit would end with one.
 TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
     Server primary(1, lazy_wal_writer);
     Session observer(primary);
@@ -258,7 +258,8 @@ TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
     stop_synchronous(copy, observer, {&writer, &reader});
     for (Session *session : {&writer, &reader}) {
         const std::string pid = std::to_string(session->backend());
-        // A commit would wait again for who wrote the record.
+        // The transaction rolls back: a commit of the session that wrote the record would wait
+        // again.
         std::future<Id> id =
             std::async(std::launch::async, [session] { return make_id(*session, "ROLLBACK"); });
         EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
@@ -268,7 +269,7 @@ TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
         last = received;
         EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
     }
-    // And the session goes on.
+    // The session can go on.
     copy.start();
     EXPECT_GT(writer.number(nextval("s")), last);
 }

@@ -1,10 +1,11 @@
-// What a session holds of a sequence during a transaction, a lock and a pinned page, it lets go of
-// at the end of the transaction, whatever end that is. A pin that is left is a warning in the
-// server's log, and a sequence that cannot be dropped.
+// During a transaction a session holds a lock on the sequence and a pin on its page. It releases
+// both at the end of the transaction, whatever end that is. After a pin that is left the server
+// logs a warning, and the sequence cannot be dropped.
 #include "ids.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -41,7 +42,7 @@ TEST(Transaction, LetsGoOfTheSequenceWhenItIsPrepared) {
     session.run("COMMIT PREPARED 'one'");
     EXPECT_GT(session.number(nextval("s")), second);
 
-    // One that cannot be prepared is rolled back.
+    // A transaction that cannot be prepared is rolled back.
     session.run("BEGIN");
     session.run("CREATE TEMP SEQUENCE t");
     session.run(nextval("t"));
@@ -60,18 +61,21 @@ TEST(Transaction, LetsGoOfTheSequenceWhenItsSessionEnds) {
     const std::string pid = other.text("SELECT pg_backend_pid()");
     other.run("BEGIN");
     const Id last = other.number(nextval("s"));
-    EXPECT_EQ(session.text("SELECT pg_terminate_backend(" + pid + ", 60000)"), "t");
+    const std::chrono::milliseconds limit = patience;
+    EXPECT_EQ(session.text("SELECT pg_terminate_backend(" + pid + ", " +
+                           std::to_string(limit.count()) + ")"),
+              "t");
     EXPECT_GT(session.number(nextval("s")), last);
     session.run("DROP SEQUENCE s");
     EXPECT_FALSE(log_speaks_of_leaks(server));
 }
 
-// Files that are damaged while the server is down, so that it has to read them anew.
+// The file of a sequence is damaged while the server is down, so that it must read the damage.
 class TransactionOnDamage : public testing::TestWithParam<const char *> {};
 
 TEST_P(TransactionOnDamage, GoesOnAfterTheError) {
     constexpr std::streamoff special_space = 8192 - 8;
-    // So that the damage comes as far as the extension.
+    // The server must not notice the damage before the extension does.
     Server server(1, {"fsync = off", "autovacuum = off", "ignore_checksum_failure = on"});
     std::filesystem::path file;
     {

@@ -1,4 +1,4 @@
-// An unlogged sequence that becomes a logged one: from then on a crash loses no ID, although the
+// An unlogged sequence becomes a logged one. From then on a crash loses no ID, although the
 // sequence ran ahead of the clock while nothing of it was logged.
 #include "ids.hpp"
 #include "server.hpp"
@@ -9,7 +9,7 @@
 namespace integration {
 namespace {
 
-// What is done between the making of the unlogged sequence s and the crash, by two sessions.
+// What two sessions do between making the unlogged sequence s and the crash.
 struct Step {
     bool second_session;
     std::string statement;
@@ -69,7 +69,7 @@ std::vector<History> histories() {
 }
 
 TEST(UnloggedSequence, LosesNoIdOnceItIsLogged) {
-    // Killing processes loses nothing that they have written, synchronized or not.
+    // A killed process loses nothing that it has written, synchronized or not.
     Server server(1, {"wal_writer_delay = 10s", "autovacuum = off", "fsync = off"});
     if (Session(server).number("SHOW server_version_num") < 150000)
         GTEST_SKIP() << "this server has no unlogged sequences";

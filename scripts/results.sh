@@ -1,0 +1,61 @@
+# Sourced by scripts/test: how results are counted and shown.
+
+passed=0 failed=0 skipped=0
+
+# Counts one check, which is a command: check NAME COMMAND...
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "ok       $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED   $name"
+    fi
+}
+
+# Counts a check that cannot run here: skip NAME REASON
+skip() {
+    skipped=$((skipped + 1))
+    echo "skipped  $1: $2"
+}
+
+# Counts the results of a suite in what it printed: the lines that match each of two patterns. A suite
+# has also failed if it shows no result, or if it ends with an error although it shows no failure.
+# count NAME STATUS OUTPUT PASSES FAILURES
+count() {
+    local name=$1 status=$2 output=$3 passes=$4 failures=$5 good bad
+    good=$(grep -cE "$passes" "$output" || true)
+    bad=$(grep -cE "$failures" "$output" || true)
+    if [ "$bad" = 0 ] && { [ "$status" != 0 ] || [ "$good" = 0 ]; }; then bad=1; fi
+    passed=$((passed + good)) failed=$((failed + bad))
+    echo "$name: $good passed, $bad failed"
+}
+
+# Runs a command, writes what it prints to a file, and shows those lines that match while it runs.
+# Returns the command's status. logged FILE PATTERN COMMAND...
+logged() {
+    local file=$1 pattern=$2
+    shift 2
+    { "$@" 2>&1 && echo 0 >"$file.status" || echo $? >"$file.status"; } | tee "$file" |
+        grep --line-buffered -E "$pattern" || true
+    return "$(cat "$file.status")"
+}
+
+# Runs a command whose output goes to a file, and shows the end of that if the command fails.
+# show_if_failed FILE COMMAND...
+show_if_failed() {
+    local file=$1 status=0
+    shift
+    "$@" >"$file" 2>&1 || status=$?
+    [ "$status" = 0 ] || tail -n 50 "$file"
+    return "$status"
+}
+
+# Prints the closing line. Returns false if anything has failed.
+show_result() {
+    say "Result"
+    echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
+    [ "$failed" = 0 ]
+}

@@ -1,0 +1,16 @@
+# Whether the benchmark, bench/run, still works. How fast anything is does not matter here.
+
+bench_suite() {
+    say "Running the benchmark in small"
+    check "benchmark runs" benchmark_runs
+}
+
+benchmark_runs() {
+    local results=$checkout/build/bench file
+    show_if_failed "$workspace/bench.log" env "${hostile_settings[@]}" "$checkout/bench/run" --rounds 1 \
+        --rows 1000 --seconds 1 --sessions 2 --peer 'peer=random()' "$results" || return 1
+    for file in results.csv results.md generate.svg sessions.svg insert.svg; do
+        [ -s "$results/$file" ] || { echo "no $file"; return 1; }
+    done
+    grep -q '^insert,peer,1,' "$results/results.csv"
+}

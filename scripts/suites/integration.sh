@@ -1,0 +1,52 @@
+# The tests in test/integration, which start, kill, copy and join servers themselves.
+# The extension must be in the private installation.
+
+install_integration_packages() {
+    install_packages libpqxx-dev libfaketime gdb
+    install_pgbouncer
+    install_pglogical ||
+        echo "There is no package of pglogical for PostgreSQL $(major_version) here: its tests will be skipped."
+}
+
+# Installs pgbouncer. Its package would start a pooler, now and whenever the system starts, so services
+# are kept from starting while it is installed; a subshell, so that this ends however the installation
+# ends.
+install_pgbouncer() {
+    on_debian && [ ! -x /usr/sbin/pgbouncer ] || return 0
+    update_package_lists
+    (
+        policy=/usr/sbin/policy-rc.d
+        if [ ! -e "$policy" ]; then
+            trap 'as_root rm -f "$policy"' EXIT
+            printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+            as_root chmod 755 "$policy"
+        fi
+        install_packages pgbouncer
+    )
+    ! command -v systemctl >/dev/null || as_root systemctl disable -q pgbouncer || true
+}
+
+integration_suite() {
+    install_older_postgresql
+    say "Running the integration tests"
+    run_integration_tests
+}
+
+# Runs the integration tests, or some of them: run_integration_tests [FILTER]
+# The program is copied to where the server's user can read it. It runs with settings of a client
+# that make every connection fail which obeys them.
+run_integration_tests() {
+    local status=0 name reason
+    cp "$checkout/build/test/integration/integration_tests" "$workspace"
+    logged "$workspace/integration.log" '^\[  (     OK|FAILED)|Failure|SEED| IDs$' \
+        as_server_user env "${hostile_settings[@]}" TMPDIR="$workspace" PG_CONFIG="$PG_CONFIG" \
+        SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" \
+        "$workspace/integration_tests" ${1:+"--gtest_filter=$1"} || status=$?
+    while IFS=$'\t' read -r name reason; do
+        skip "$name" "$reason"
+    done < <(awk '/: Skipped$/ { getline reason }
+        /^\[  SKIPPED \] .* ms\)$/ { print $4 "\t" reason }' "$workspace/integration.log")
+    [ "$status" = 0 ] || tail -n 200 "$workspace/integration.log"
+    count "integration tests" "$status" "$workspace/integration.log" '^\[       OK \]' \
+        '^\[  FAILED  \] .* ms\)$'
+}

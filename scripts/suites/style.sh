@@ -1,0 +1,76 @@
+# What compilers in their strictest mode, cppcheck, clang-tidy and clang-format say of the C++ sources.
+# The C++ tests must have been configured before, because clang-tidy reads how they are compiled.
+
+# The version that the style is checked with; others format and diagnose differently.
+clang_version=14
+
+install_style_packages() {
+    install_packages cppcheck
+    has_clang_tools || ! is_packaged "clang-tidy-$clang_version" ||
+        install_packages "clang-format-$clang_version" "clang-tidy-$clang_version"
+}
+
+has_clang_tools() {
+    command -v "clang-tidy-$clang_version" >/dev/null && command -v "clang-format-$clang_version" >/dev/null
+}
+
+style_suite() {
+    say "Checking the style"
+    check "no strict warning of g++" has_no_strict_warning g++ -Wuseless-cast -Wlogical-op \
+        -Wduplicated-cond -Wduplicated-branches
+    check "no finding of cppcheck" has_no_cppcheck_finding
+    if has_clang_tools; then
+        check "formatted" is_formatted
+        check "tidy" is_tidy
+    else
+        skip "formatted, tidy" "clang-format-$clang_version or clang-tidy-$clang_version is not installed"
+    fi
+    if command -v "clang++-$clang_version" >/dev/null; then
+        check "no strict warning of clang++" has_no_strict_warning "clang++-$clang_version"
+    else
+        skip "no strict warning of clang++" "clang++-$clang_version is not installed"
+    fi
+}
+
+# Tells whether a compiler finds nothing at all in the extension. The server's macros make old-style
+# and alignment-increasing casts, so their headers count as the system's.
+# has_no_strict_warning COMPILER WARNING...
+has_no_strict_warning() {
+    local includes
+    includes=$("$PG_CONFIG" --includedir-server)
+    find "$checkout/src" -name '*.cpp' -print0 |
+        xargs -0 -P "$(nproc)" -n 1 "$1" -fsyntax-only -std=c++20 -fno-exceptions -fno-rtti -D_GNU_SOURCE \
+            '-DSNOWFLAKE_VERSION=""' -isystem "$includes" -Werror -Wall -Wextra -Wpedantic -Wshadow \
+            -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual -Wformat=2 -Wundef \
+            -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wextra-semi \
+            -Wzero-as-null-pointer-constant -Wredundant-decls "${@:2}"
+}
+
+# cppcheck reads none of the server's headers, so it is told that ereport does not return. Newer versions
+# of it ask for initializers in aggregates, and report which branches they have not followed: both are
+# suppressed.
+has_no_cppcheck_finding() {
+    cppcheck --quiet --error-exitcode=1 --std=c++20 --language=c++ --library=googletest \
+        --enable=warning,performance,portability --suppress=normalCheckLevelMaxBranches \
+        --suppress=uninitMemberVarNoCtor '-DSNOWFLAKE_VERSION=""' -DSNOWFLAKE_MODULE_MAGIC= \
+        '-Dereport(...)=abort()' "$checkout/src" "$checkout/test"
+}
+
+is_formatted() {
+    find "$checkout/src" "$checkout/test" "$checkout/examples" -name '*.[ch]pp' -print0 | sort -z |
+        xargs -0 "clang-format-$clang_version" --dry-run -Werror
+}
+
+# Checks the extension with the flags of PGXS, and the tests with those of CMake. clang-tidy writes its
+# findings to standard output.
+is_tidy() {
+    local includes
+    includes=$("$PG_CONFIG" --includedir-server)
+    find "$checkout/src" -name '*.cpp' -print0 |
+        xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' -- -std=c++20 \
+            -fno-exceptions -fno-rtti -D_GNU_SOURCE '-DSNOWFLAKE_VERSION=""' -isystem "$includes" \
+            2>/dev/null &&
+        find "$checkout/test" -name '*.cpp' -print0 |
+        xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' \
+            -p "$checkout/build/test" 2>/dev/null
+}
