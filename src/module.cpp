@@ -12,7 +12,7 @@ SNOWFLAKE_MODULE_MAGIC;
 
 void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
     snowflake::settings::define(snowflake::nodes::forget);
-    snowflake::nodes::define();
+    snowflake::nodes::init();
     snowflake::session::define();
 }
 

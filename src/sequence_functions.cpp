@@ -1,5 +1,5 @@
-// What SQL can call to make IDs, and to learn which ones the session has made. Only arguments in and
-// results out: the rules stand in the rooms below.
+// The functions of SQL that make IDs, or tell which ones the session has made. Only arguments in
+// and results out: the rules stand in the rooms below.
 
 #include "allocate.hpp"
 #include "layout.hpp"
