@@ -11,9 +11,9 @@ extern "C" {
 SNOWFLAKE_MODULE_MAGIC;
 
 void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
-    snowflake::settings::define(snowflake::nodes::forget);
+    snowflake::settings::init(snowflake::nodes::forget);
     snowflake::nodes::init();
-    snowflake::session::define();
+    snowflake::session::init();
 }
 
 } // extern "C"

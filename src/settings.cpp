@@ -73,7 +73,7 @@ const char *how_to_unset_node() {
     }
 }
 
-void define(void (*on_change)()) {
+void init(void (*on_change)()) {
     node_changed = on_change;
     // Superusers only: two instances that take each other's number would make the same IDs.
     DefineCustomIntVariable(node_name, "Number of this PostgreSQL instance in its cluster.",

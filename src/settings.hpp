@@ -14,6 +14,6 @@ const char *how_to_unset_node();
 
 // Makes the settings known to the server, and on_change called whenever the node may have changed.
 // Called once, when the module is loaded.
-void define(void (*on_change)());
+void init(void (*on_change)());
 
 } // namespace snowflake::settings

@@ -22,7 +22,9 @@ static void PrintTo(Refusal refusal, std::ostream *out) {
                                      "exhausted",
                                      "node_out_of_range",
                                      "stride_too_wide",
-                                     "stride_misplaced"};
+                                     "stride_misplaced",
+                                     "too_far_ahead",
+                                     "above_max_value"};
     *out << names[static_cast<int>(refusal)];
 }
 
@@ -491,6 +493,168 @@ TEST(HighWaterMark, AtTheEndOfTheLayoutNothingIsLeftAboveIt) {
     EXPECT_EQ(refusal(mark, {.now = last_tick - 5, .node = 1023}), Refusal::exhausted);
 }
 
+constexpr Id closing(std::int64_t tick) {
+    return id(tick, 0, 4095);
+}
+
+constexpr Decision decided(Id last, bool reset, const Request &request, const Limits &limits = {}) {
+    return decide(default_layout, {.last = last, .reset = reset}, request, limits);
+}
+
+constexpr bool going_on = false;
+constexpr bool reset = true;
+
+void expect_hands_out(Id first, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::hand_out);
+    EXPECT_EQ(decision.reserved.first, first);
+    EXPECT_EQ(decision.last, decision.reserved.last);
+}
+
+void expect_closes(std::int64_t tick, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::close);
+    EXPECT_EQ(decision.closed_tick, tick);
+    EXPECT_EQ(decision.last, closing(tick));
+}
+
+void expect_waits(std::int64_t tick, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::wait);
+    EXPECT_EQ(decision.closed_tick, tick);
+}
+
+void expect_refuses(Refusal why, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::refuse);
+    EXPECT_EQ(decision.reserved.refusal, why);
+}
+
+TEST(GeneratorRule4, ASequenceThatGoesOnIsAReservation) {
+    for (const Id last : {no_id, Id{5}, id(now - 1, 7, 5), id(now, 7, 5), id(now + 9, 7, 4095)}) {
+        const Request request{.now = now, .node = 7, .wanted = 10};
+        expect_hands_out(next(last, request).first, decided(last, going_on, request));
+        EXPECT_EQ(decided(last, going_on, request).last, next(last, request).last);
+        EXPECT_EQ(decided(last, going_on, request).reserved.count, next(last, request).count);
+    }
+}
+
+TEST(GeneratorRule4, ASequenceThatWasResetClosesTheTick) {
+    for (const Id last : {no_id, Id{0}, Id{1'000'000}, id(now - 1, 1023, 4095), id(now, 1, 0),
+                          id(now, 7, 5), id(now, 1023, 4095), closing(now)})
+        for (const bool batch : {false, true})
+            expect_closes(
+                now, decided(last, reset, {.now = now, .node = 7, .wanted = 5000, .batch = batch}));
+}
+
+// What the clock has not reached cannot have been handed out before.
+TEST(GeneratorRule4, ASequenceThatWasSetAheadOfTheClockGoesOnFromThere) {
+    const Request request{.now = now, .node = 7};
+    expect_hands_out(id(now + 1, 7, 6), decided(id(now + 1, 7, 5), reset, request));
+    expect_hands_out(id(now + 1001, 7, 0), decided(id(now + 1000, 1023, 4095), reset, request));
+    expect_hands_out(id(now + 2, 7, 0), decided(closing(now + 1), reset, request));
+}
+
+TEST(GeneratorRule4, WhoFindsTheTickClosedWaits) {
+    expect_waits(now, decided(closing(now), going_on, {.now = now, .node = 7}));
+    // The time that a session has read may be older.
+    expect_waits(now, decided(closing(now), going_on, {.now = now - 1, .node = 7}));
+    expect_waits(now, decided(closing(now), going_on, {.now = 0, .node = 1023, .wanted = 100}));
+}
+
+TEST(GeneratorRule4, AfterTheClosedTickTheSequenceGoesOn) {
+    expect_hands_out(id(now + 1, 7, 0),
+                     decided(closing(now), going_on, {.now = now + 1, .node = 7}));
+    expect_hands_out(id(now + 2, 7, 0),
+                     decided(closing(now), going_on, {.now = now + 2, .node = 7}));
+}
+
+// Else a sequence that no setval has touched would wait.
+TEST(GeneratorRule4, NoIdThatANodeMakesClosesATick) {
+    for (const std::int32_t node : {1, 512, 1023})
+        expect_hands_out(id(now + 1, 7, 0),
+                         decided(id(now, node, 4095), going_on, {.now = now, .node = 7}));
+    EXPECT_EQ(decided(id(now, 0, 4094), going_on, {.now = now, .node = 7}).action,
+              Action::hand_out);
+    for (const Layout layout : some_layouts)
+        EXPECT_NE(high_water_mark(layout, layout.first_id_of_tick(5)),
+                  closing_id(layout,
+                             layout.tick_of(high_water_mark(layout, layout.first_id_of_tick(5)))));
+}
+
+TEST(GeneratorRule4, AClosedTickHasNothingLeftInAnyLayout) {
+    for (const Layout layout :
+         {default_layout, counter_above_node, seconds, microseconds, narrow, without_counter}) {
+        const std::int64_t tick = 123'456;
+        for (const std::int64_t node : {std::int64_t{1}, std::int64_t{layout.last_node()}}) {
+            const Reservation got =
+                reserve(layout, closing_id(layout, tick), {.now = tick, .node = node});
+            EXPECT_EQ(layout.tick_of(got.first), tick + 1);
+        }
+    }
+}
+
+TEST(GeneratorRule4, WhatCannotBeHadIsRefusedBeforeAnythingIsClosed) {
+    for (const bool state : {going_on, reset}) {
+        expect_refuses(Refusal::node_out_of_range, decided(5, state, {.now = now, .node = 0}));
+        expect_refuses(Refusal::before_epoch, decided(5, state, {.now = -1, .node = 7}));
+        expect_refuses(Refusal::exhausted, decided(5, state, {.now = last_tick + 1, .node = 7}));
+        expect_refuses(Refusal::exhausted, decided(int64_max, state, {.now = now, .node = 7}));
+    }
+    expect_refuses(Refusal::exhausted,
+                   decided(closing(last_tick), going_on, {.now = last_tick, .node = 7}));
+}
+
+TEST(GeneratorRule4, TheTimeAfterAWaitIsInTheNextTickAtLeast) {
+    const std::int64_t end = default_layout.unix_us(now + 1);
+    EXPECT_EQ(time_after(default_layout, now, end), end);
+    EXPECT_EQ(time_after(default_layout, now, end + 5), end + 5);
+    EXPECT_EQ(time_after(default_layout, now, end - 1), end); // the clock stands still
+    EXPECT_EQ(time_after(default_layout, now, 0), end);
+}
+
+TEST(GeneratorLimits, NoIdIsAboveTheMaximum) {
+    const Request request{.now = now, .node = 7};
+    const Id last = id(now, 7, 5);
+    expect_hands_out(id(now, 7, 6), decided(last, going_on, request, {.max_value = last + 1}));
+    expect_refuses(Refusal::above_max_value, decided(last, going_on, request, {.max_value = last}));
+    expect_refuses(Refusal::above_max_value, decided(5, going_on, request, {.max_value = 1'000}));
+}
+
+TEST(GeneratorLimits, ALeaseThatPassesTheMaximumBecomesOneId) {
+    const Id last = id(now, 7, 5);
+    const Request lease{.now = now, .node = 7, .wanted = 10};
+    EXPECT_EQ(decided(last, going_on, lease, {.max_value = last + 10}).reserved.count, 10);
+    EXPECT_EQ(decided(last, going_on, lease, {.max_value = last + 9}).reserved.count, 1);
+    expect_refuses(Refusal::above_max_value, decided(last, going_on, lease, {.max_value = last}));
+}
+
+TEST(GeneratorLimits, ABatchThatPassesTheMaximumIsRefusedAsAWhole) {
+    const Id last = id(now, 7, 5);
+    EXPECT_EQ(decided(last, going_on, batch_of(10), {.max_value = last + 10}).reserved.count, 10);
+    expect_refuses(Refusal::above_max_value,
+                   decided(last, going_on, batch_of(10), {.max_value = last + 9}));
+}
+
+TEST(GeneratorLimits, NoTickIsClosedAboveTheMaximum) {
+    const Request request{.now = now, .node = 7};
+    expect_closes(now, decided(no_id, reset, request, {.max_value = id(now, 7, 0)}));
+    // Here the counter is the higher field, so that what closes the tick is above the next ID.
+    const Id first = counter_above_node.compose({.tick = now, .node = 7, .counter = 0});
+    const auto with_maximum = [&](Id max_value) {
+        return decide(counter_above_node, {.last = no_id, .reset = true}, request,
+                      {.max_value = max_value});
+    };
+    expect_refuses(Refusal::above_max_value, with_maximum(first));
+    expect_refuses(Refusal::above_max_value, with_maximum(closing_id(counter_above_node, now) - 1));
+    EXPECT_EQ(with_maximum(closing_id(counter_above_node, now)).action, Action::close);
+}
+
+TEST(GeneratorLimits, NoIdIsBeyondTheLastTick) {
+    const auto up_to = [](std::int64_t tick, std::int64_t wanted) {
+        return decided(no_id, going_on, batch_of(wanted), {.last_tick = tick});
+    };
+    EXPECT_EQ(up_to(now + 1, 2 * 4096).action, Action::hand_out);
+    expect_refuses(Refusal::too_far_ahead, up_to(now + 1, 2 * 4096 + 1));
+    expect_refuses(Refusal::too_far_ahead, up_to(now - 1, 1));
+}
+
 // What must hold of a reservation whatever was asked for.
 void expect_sound(Layout layout, Id last, const Request &request, const Reservation &got) {
     const std::int64_t stride = request.stride;
@@ -539,6 +703,9 @@ bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
         return request.stride < 1 || request.stride > std::int64_t{layout.last_counter()} + 1;
     case Refusal::stride_misplaced:
         return request.stride > 1 && layout.counter_step() > 1;
+    case Refusal::too_far_ahead: // these two are for decide()
+    case Refusal::above_max_value:
+        return false;
     }
     return false;
 }
