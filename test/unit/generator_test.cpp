@@ -1,5 +1,5 @@
-// Shows each rule of the next ID and each of its boundaries, one by one, and then that no state,
-// clock or request whatsoever makes the generator go back or leave its layout.
+// The rules of the next ID and their boundaries, one by one. Random tests then show that no state,
+// clock or request makes the generator go back or leave its layout.
 #include "generator.hpp"
 
 #include "layouts.hpp"
@@ -58,7 +58,7 @@ constexpr Refusal refusal(Id last, const Request &request) {
     return next(last, request).refusal;
 }
 
-// It works at compile time.
+// The generator works at compile time.
 static_assert(next(no_id, {.now = now, .node = 7}).first == id(now, 7, 0));
 static_assert(high_water_mark(default_layout, 0) == id(999, 1023, 4095));
 
@@ -102,7 +102,7 @@ TEST(GeneratorRule2, WithinATickTheCounterGoesOn) {
 
 TEST(GeneratorRule2, AFullCounterGivesTheTickAfter) {
     EXPECT_EQ(next(id(now, 7, 4095), {.now = now, .node = 7}).first, id(now + 1, 7, 0));
-    // And from there on it waits for the clock, counting.
+    // From there on the sequence counts in that tick until the clock gets there.
     EXPECT_EQ(next(id(now + 1, 7, 0), {.now = now, .node = 7}).first, id(now + 1, 7, 1));
     EXPECT_EQ(next(id(now + 1, 7, 4095), {.now = now, .node = 7}).first, id(now + 2, 7, 0));
     EXPECT_EQ(next(id(now + 2, 7, 9), {.now = now + 3, .node = 7}).first, id(now + 3, 7, 0));
@@ -253,14 +253,14 @@ TEST(GeneratorEnd, ALeaseEndsWithTheLayout) {
     EXPECT_EQ(got.last, int64_max);
 }
 
-// Someone gave the sequence a layout with less time in it than the one its last ID is from.
+// A caller asks for a layout that ends before the last ID of the sequence, which is from another.
 TEST(GeneratorEnd, ALastBeyondTheLayoutIsRefused) {
     for (const Id last : {narrow.last_id() + 1, id(narrow.last_tick() + 5, 7, 5), int64_max})
         for (const std::int64_t clock : {std::int64_t{0}, now, narrow.last_tick(), last_tick})
             EXPECT_EQ(reserve(narrow, last, {.now = clock, .node = 7}).refusal, Refusal::exhausted);
 }
 
-// .. and a layout that reads other fields from it goes on all the same.
+// A layout that reads other fields from the last ID goes on all the same.
 TEST(GeneratorEnd, ALastOfAnotherLayoutIsPassed) {
     const Id last = id(now, 7, 5);
     const Reservation got = reserve(counter_above_node, last, {.now = now, .node = 7});
@@ -543,7 +543,7 @@ TEST(GeneratorRule4, ASequenceThatWasResetClosesTheTick) {
                 now, decided(last, reset, {.now = now, .node = 7, .wanted = 5000, .batch = batch}));
 }
 
-// What the clock has not reached cannot have been handed out before.
+// No session has handed out IDs before that the clock has not reached.
 TEST(GeneratorRule4, ASequenceThatWasSetAheadOfTheClockGoesOnFromThere) {
     const Request request{.now = now, .node = 7};
     expect_hands_out(id(now + 1, 7, 6), decided(id(now + 1, 7, 5), reset, request));
@@ -551,7 +551,7 @@ TEST(GeneratorRule4, ASequenceThatWasSetAheadOfTheClockGoesOnFromThere) {
     expect_hands_out(id(now + 2, 7, 0), decided(closing(now + 1), reset, request));
 }
 
-TEST(GeneratorRule4, WhoFindsTheTickClosedWaits) {
+TEST(GeneratorRule4, ASessionThatFindsTheTickClosedWaits) {
     expect_waits(now, decided(closing(now), going_on, {.now = now, .node = 7}));
     // The time that a session has read may be older.
     expect_waits(now, decided(closing(now), going_on, {.now = now - 1, .node = 7}));
@@ -565,7 +565,7 @@ TEST(GeneratorRule4, AfterTheClosedTickTheSequenceGoesOn) {
                      decided(closing(now), going_on, {.now = now + 2, .node = 7}));
 }
 
-// Else a sequence that no setval has touched would wait.
+// Otherwise sessions would wait although nothing has reset the sequence.
 TEST(GeneratorRule4, NoIdThatANodeMakesClosesATick) {
     for (const std::int32_t node : {1, 512, 1023})
         expect_hands_out(id(now + 1, 7, 0),
@@ -635,7 +635,7 @@ TEST(GeneratorLimits, ABatchThatPassesTheMaximumIsRefusedAsAWhole) {
 TEST(GeneratorLimits, NoTickIsClosedAboveTheMaximum) {
     const Request request{.now = now, .node = 7};
     expect_closes(now, decided(no_id, reset, request, {.max_value = id(now, 7, 0)}));
-    // Here the counter is the higher field, so that what closes the tick is above the next ID.
+    // Where the counter is the higher field, the ID that closes the tick is above the next ID.
     const Id first = counter_above_node.compose({.tick = now, .node = 7, .counter = 0});
     const auto with_maximum = [&](Id max_value) {
         return decide(counter_above_node, {.last = no_id, .reset = true}, request,
@@ -655,7 +655,7 @@ TEST(GeneratorLimits, NoIdIsBeyondTheLastTick) {
     expect_refuses(Refusal::too_far_ahead, up_to(now - 1, 1));
 }
 
-// What must hold of a reservation whatever was asked for.
+// Expects what must hold of a reservation whatever was asked for.
 void expect_sound(Layout layout, Id last, const Request &request, const Reservation &got) {
     const std::int64_t stride = request.stride;
     ASSERT_GT(got.first, last);
@@ -663,7 +663,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     ASSERT_LE(got.count, std::max<std::int64_t>(request.wanted, 1));
     ASSERT_EQ(got.step, stride * layout.counter_step());
 
-    // All of it belongs to one tick of the layout and to the node.
+    // The whole reservation belongs to one tick of the layout and to the node.
     const Fields first = layout.split(got.first);
     const Fields end = layout.split(got.last);
     ASSERT_TRUE(layout.contains(got.last));
@@ -674,7 +674,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     ASSERT_TRUE(got.count == request.wanted || request.wanted < 1 ||
                 end.counter + stride > layout.last_counter());
 
-    // It is the clock's tick, or last's, or the one after.
+    // The tick is the clock's, or last's, or the one after.
     const std::int64_t tick_of_last = last < 0 ? -1 : layout.tick_of(last);
     if (request.now > tick_of_last) {
         ASSERT_EQ(first.tick, request.now);
@@ -687,7 +687,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     }
 }
 
-// Whether a refusal is one that the state, the clock or the request gives reason for.
+// Tells whether the state, the clock or the request gives reason for a refusal.
 bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
     switch (why) {
     case Refusal::none:
@@ -710,7 +710,7 @@ bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
     return false;
 }
 
-// Mostly near what is possible, and sometimes well beyond.
+// Makes a request that is mostly near what is possible, and sometimes well beyond.
 Request random_request(Layout layout, Id last, Random &random) {
     const std::int64_t tick = last < 0 ? 0 : layout.tick_of(last);
     const std::int64_t any_tick = random.of_any_size(int64_max) - 1;
@@ -741,7 +741,7 @@ TEST(GeneratorRandom, IsSoundInAnyState) {
     EXPECT_GT(given, 100'000); // else the requests were not worth much
 }
 
-// What as many single calls reserve, were the clock to stand still; fewer if they are refused.
+// Reserves the IDs of a batch by single calls while the clock stands still, until one is refused.
 std::vector<Reservation> singles(Layout layout, Id last, const Request &batch) {
     Request single = batch;
     single.wanted = 1;
@@ -757,7 +757,7 @@ std::vector<Reservation> singles(Layout layout, Id last, const Request &batch) {
     return all;
 }
 
-// A batch is the same, or is refused where they are not all to be had.
+// Expects that a batch is what single calls make, or is refused where they do not get all IDs.
 void expect_batch_of_singles(Layout layout, Id last, const Request &request,
                              const Reservation &got) {
     const std::vector<Reservation> expected = singles(layout, last, request);

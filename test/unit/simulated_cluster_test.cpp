@@ -58,7 +58,8 @@ class Clock {
         return set_to_ + running + running * drift_ppm_ / 1'000'000;
     }
 
-    // To at most half an hour off the true time, so a jump may be an hour long, forward or back.
+    // Sets the clock to at most half an hour off the true time. A jump may therefore be an hour
+    // long, forward or back.
     void jump(std::int64_t true_time, Random &random) {
         const std::int64_t off_by = random.of_any_size(hour / 2);
         set_to_ = true_time + (random.one_in(2) ? off_by : -off_by);
@@ -92,7 +93,7 @@ struct Tuple {
         }
     }
 
-    // What setval, TRUNCATE and ALTER SEQUENCE do.
+    // Does what setval, TRUNCATE and ALTER SEQUENCE do.
     void set(Id last) {
         state = {.last = last, .reset = true};
         mark = last;
@@ -101,12 +102,13 @@ struct Tuple {
     void recover() { state = {.last = mark, .reset = true}; }
 };
 
-// How far ahead of the clock a sequence may be on one instance, and why. Reckoned from what was
-// asked of it and what happened to it, without the generator: since the clock last read a time that
-// was beyond anything there was reason for, it may have used the counters that were asked for, a
-// second's worth for each crash, the rest of a tick for each change to a lower node, and a closed
-// tick that the clock did not leave. Crashes and closed ticks count from the time that a session
-// took it to be which found the sequence reset.
+// How far ahead of the clock a sequence may be on one instance, and why. This is reckoned without
+// the generator, from what sessions asked for and what befell the sequence since the clock last
+// read a time beyond all that there was reason for. Since then the sequence may have used the
+// counters that were asked for, a second for each crash, the rest of a tick for each change to a
+// lower node, and a closed tick for each session that gave up waiting. A session that finds the
+// sequence reset takes its clock to be ahead by clock_skew_us, and crashes and closed ticks count
+// from there.
 struct Lead {
     std::int64_t since = 0; // the tick that the clock read then
     std::int64_t counters_asked = 0;
@@ -123,7 +125,7 @@ struct Lead {
         return ticks * capacity + counters_asked;
     }
 
-    // A user put the sequence into this tick.
+    // Notes that a user put the sequence into this tick.
     void set_to(Layout layout, std::int64_t tick) { clock_read(layout, tick + 1); }
 
     void clock_read(Layout layout, std::int64_t now) {
@@ -155,7 +157,7 @@ struct Stride {
     Id last;
 };
 
-// How often what happened; shows that the simulation met what it is for.
+// How often each kind of event happened. It shows that the simulation met what it is for.
 struct Tally {
     std::int64_t ids = 0;
     std::int64_t reservations = 0;
@@ -167,12 +169,12 @@ struct Tally {
     std::int64_t after_crash = 0;   // ahead of the clock by a crash
     std::int64_t node_lowered = 0;  // the node was lower than the one before, within a tick
     std::int64_t node_raised = 0;
-    std::int64_t closed = 0;         // a session found the sequence reset and closed the tick
-    std::int64_t closed_in_time = 0; // .. and IDs of this very tick had been handed out
-    std::int64_t set_ahead = 0;      // .. or found it set ahead of the clock, and went on
-    std::int64_t waited = 0;         // another session found the tick closed
-    std::int64_t gave_up = 0;        // the clock did not leave the closed tick
-    std::int64_t set_down = 0;       // setval, TRUNCATE
+    std::int64_t closed = 0;          // a session found the sequence reset and closed the tick
+    std::int64_t closed_with_ids = 0; // .. and IDs of this very tick had been handed out
+    std::int64_t set_ahead = 0;       // .. or found it set ahead of the clock, and went on
+    std::int64_t waited = 0;          // another session found the tick closed
+    std::int64_t gave_up = 0;         // the clock did not leave the closed tick
+    std::int64_t set_down = 0;        // setval, TRUNCATE
     std::int64_t set_up = 0;
     std::int64_t lost = 0; // a crash left nothing of the sequence
 };
@@ -190,7 +192,7 @@ std::ostream &operator<<(std::ostream &out, const Tally &tally) {
          {"node lowered within a tick", tally.node_lowered},
          {"node raised within a tick", tally.node_raised},
          {"ticks closed", tally.closed},
-         {"ticks closed that had IDs", tally.closed_in_time},
+         {"ticks closed that had IDs", tally.closed_with_ids},
          {"found reset ahead of the clock", tally.set_ahead},
          {"closed ticks found", tally.waited},
          {"waits given up", tally.gave_up},
@@ -243,12 +245,12 @@ class Witness {
                 ++seen.lead.crashes;
     }
 
-    // A user set a sequence to an ID that is above every one before.
+    // Notes that a user set a sequence to an ID that is above every one before.
     void set_up(int instance, int sequence, Id last) {
         History &seen = seen_.at(index(instance)).at(index(sequence));
         seen.greatest = last;
-        seen.reached = layout_.tick_of(last);
-        seen.lead.set_to(layout_, seen.reached);
+        seen.reached = std::max(seen.reached, layout_.tick_of(last));
+        seen.lead.set_to(layout_, layout_.tick_of(last));
     }
 
     void gave_up(const Session &session) {
@@ -283,7 +285,8 @@ class Witness {
             describe(session, seen, got);
     }
 
-    // Promise (b) once more, without any trust in fields: no number was made twice for a sequence.
+    // Checks promise (b) once more, without any trust in fields: no number was made twice for a
+    // sequence.
     void expect_all_distinct() {
         for (const std::vector<Run> &runs : runs_) {
             const std::vector<Stride> strides = sorted_strides(runs);
@@ -297,7 +300,7 @@ class Witness {
   private:
     static constexpr int nobody = -1;
 
-    // (a) and (b), ID by ID, then (c) and what a reservation promises as a whole.
+    // Checks (a) and (b) ID by ID, then (c) and what a reservation promises as a whole.
     void expect_ids(int instance, int sequence, History &seen, const Request &request,
                     const Reservation &got) {
         count_what_happened(seen, request, got);
@@ -336,7 +339,7 @@ class Witness {
         seen.used_since_crash = true;
     }
 
-    // (c)
+    // Checks (c).
     void expect_no_undue_lead(History &seen, const Request &request, const Reservation &got) {
         const Fields first = layout_.split(got.first);
         const Fields last = layout_.split(got.last);
@@ -356,11 +359,12 @@ class Witness {
             << seen.lead.waits_given_up << " waits given up";
     }
 
-    // Only a sequence that was reset closes a tick, and only the one of the clock.
+    // Expects that a session closes only the tick of its clock, and only where it found the
+    // sequence reset.
     void expect_closing_is_justified(History &seen, const Session &session, bool was_reset,
                                      const Decision &got) {
         ++tally_.closed;
-        tally_.closed_in_time += got.closed_tick == seen.reached;
+        tally_.closed_with_ids += got.closed_tick == seen.reached;
         ASSERT_TRUE(was_reset);
         ASSERT_EQ(got.closed_tick, layout_.tick_at(session.read_us + clock_skew_us));
         ASSERT_EQ(layout_.tick_of(got.last), got.closed_tick);
@@ -370,7 +374,7 @@ class Witness {
         seen.used_since_crash = true;
     }
 
-    // There may be refusals only at both ends of the layout.
+    // Expects refusals only at the two ends of the layout.
     void expect_refusal_is_justified(const History &seen, const Request &request, Refusal why) {
         ++tally_.refusals;
         if (why == Refusal::before_epoch) {
@@ -380,8 +384,8 @@ class Witness {
         ASSERT_EQ(why, Refusal::exhausted);
         if (request.now > layout_.last_tick())
             return;
-        // Nothing is left but the last tick, or a crash put the sequence on the mark at the end; or
-        // a batch takes more ticks than are left.
+        // The sequence is in the last tick, or a crash put it on the mark at the end, or a batch
+        // takes more ticks than are left.
         const std::int64_t fitting = (std::int64_t{layout_.last_counter()} + 1) / request.stride;
         const std::int64_t more_ticks = request.batch ? (request.wanted - 1) / fitting + 1 : 0;
         ASSERT_TRUE(seen.reached >= 0 || request.now + more_ticks > layout_.last_tick())
@@ -512,7 +516,7 @@ class Cluster {
         session.request.stride = 1;
         session.request.wanted = std::int64_t{layout_.last_counter()} + 1;
         session.request.batch = false;
-        // A sequence that was set back goes by the clock, and the clock goes anywhere here.
+        // A sequence that was set back goes by the clock, which goes anywhere in this test.
         if (tuple(session).state.reset) {
             set(i, sequence, layout_.last_id());
             witness_.set_up(i, sequence, layout_.last_id());
@@ -545,8 +549,9 @@ class Cluster {
                 sequence.written_out = true;
     }
 
-    // The clock alone keeps the IDs of a sequence that was set back above the earlier ones. Before
-    // the clock is set back, the user sets such a sequence to what is in the table.
+    // Sets the clock of an instance. The clock alone keeps the IDs of a sequence that was set back
+    // above the earlier ones. A user who sets the clock back must therefore first set such a
+    // sequence to the greatest ID in the table.
     void jump(int i) {
         for (int sequence = 0; sequence < sequence_count; ++sequence)
             if (instances_.at(index(i)).sequences.at(index(sequence)).state.reset)
@@ -579,7 +584,7 @@ class Cluster {
         case 2: // .. mostly to one of the same tick
             return set_down(i, sequence,
                             greatest - random_.of_any_size(layout_.last_id_of_tick(0)));
-        case 3: // setval, to what is in the table; ALTER SEQUENCE
+        case 3: // setval, to the greatest ID in the table; ALTER SEQUENCE
             return set(i, sequence, greatest);
         default:
             set_up(i, sequence);
@@ -595,20 +600,23 @@ class Cluster {
         set(i, sequence, lowest_possible(i, sequence, last));
     }
 
-    // To an ID of some other layout or program, at most minutes ahead.
+    // Sets a sequence to an ID of some other layout or program, up to ten seconds ahead of the
+    // greatest ID.
     void set_up(int i, int sequence) {
         const Id greatest = std::max<Id>(witness_.greatest(i, sequence), 0);
         const std::int64_t ticks = random_.of_any_size(10 * layout_.ticks_per_second());
-        const Id last = greatest + random_.of_any_size(layout_.last_id_of_tick(ticks));
-        if (!layout_.contains(last) || last > layout_.first_id_of_tick(layout_.last_tick()))
+        const Id last = greatest + random_.of_any_size(std::min(layout_.last_id_of_tick(ticks),
+                                                                layout_.last_id() - greatest));
+        if (last > layout_.first_id_of_tick(layout_.last_tick()))
             return;
         ++witness_.tally().set_up;
         set(i, sequence, last);
         witness_.set_up(i, sequence, last);
     }
 
-    // Nothing is promised for a sequence that is set back while it is ahead of the clock. The user
-    // sets that to what is in the table.
+    // Returns the lowest ID, from last on, to which a user may set a sequence. Nothing is promised
+    // for a sequence that is set back while it is ahead of the clock. The user sets such a sequence
+    // to the greatest ID in the table.
     [[nodiscard]] Id lowest_possible(int i, int sequence, Id last) const {
         const Id greatest = witness_.greatest(i, sequence);
         const std::int64_t clock = instances_.at(index(i)).clock.read(true_time_);
@@ -617,7 +625,8 @@ class Cluster {
         return ahead ? greatest : last;
     }
 
-    // To a number that no other instance ever held: the IDs made under it are still about.
+    // Gives an instance another number. No other instance may ever have held it, because the IDs
+    // made under it still exist.
     void renumber(int i) {
         Instance &instance = instances_.at(index(i));
         const bool take_new = instance.nodes_held.size() < 10 && !free_nodes_.empty();
@@ -636,14 +645,15 @@ class Cluster {
         return node;
     }
 
-    // Mostly less than a millisecond, so that calls meet in one tick; sometimes up to a minute.
+    // Returns a time that is mostly less than a millisecond, so that calls meet in one tick, and
+    // sometimes up to a minute.
     std::int64_t random_moment() {
         if (random_.one_in(256))
             return random_.of_any_size(minute);
         return random_.one_in(2) ? 0 : random_.between(0, millisecond / 2);
     }
 
-    // Lets a session ask, at once or after it was held up with the time that it has read.
+    // Lets a session ask: at once, or held up after it has read the clock.
     void call(int i, int sequence) {
         Session session = begin(i, sequence);
         if (random_.one_in(8)) {
@@ -707,7 +717,7 @@ class Cluster {
         }
     }
 
-    // Whether the session waits for a tick that its clock has left.
+    // Tells whether the session waits for a tick that its clock has left.
     [[nodiscard]] bool is_over(const Session &session) const {
         return session.waits && read_clock(session) >= layout_.unix_us(session.closed_tick + 1);
     }
@@ -720,7 +730,7 @@ class Cluster {
         return instances_.at(index(session.instance)).sequences.at(index(session.sequence));
     }
 
-    // Does what a session does that holds the sequence.
+    // Lets a session that holds the sequence ask the rule, and write what it decides.
     Action ask(Session &session) {
         Tuple &state = tuple(session);
         session.request.now = layout_.tick_at(session.now_us);
@@ -773,7 +783,7 @@ void expect_promises_hold(Layout layout, std::int64_t ids) {
     EXPECT_GT(tally.node_lowered, 0);
     EXPECT_GT(tally.node_raised, 0);
     EXPECT_GT(tally.closed, 0);
-    EXPECT_GT(tally.closed_in_time, 0);
+    EXPECT_GT(tally.closed_with_ids, 0);
     EXPECT_GT(tally.set_ahead, 0);
     EXPECT_GT(tally.waited, 0);
     EXPECT_GT(tally.gave_up, 0);
@@ -798,7 +808,7 @@ TEST(SimulatedCluster, KeepsItsPromisesWithTicksOfAMicrosecond) {
     expect_promises_hold(microseconds, ids_to_simulate() / 20);
 }
 
-// Over the epoch: some clocks read a time before it and are refused until they pass it.
+// The time passes the epoch. Instances whose clocks read a time before it are refused until then.
 TEST(SimulatedCluster, KeepsItsPromisesFromTheEpochOn) {
     const Random random = seeded_random();
     for (const Layout layout : some_layouts) {
@@ -813,7 +823,8 @@ TEST(SimulatedCluster, KeepsItsPromisesFromTheEpochOn) {
     }
 }
 
-// Over the end: the clocks pass it one after the other, then all of them are set back again.
+// The time passes the end of the layout, one clock after the other, and then all clocks are set
+// back.
 TEST(SimulatedCluster, KeepsItsPromisesUpToTheEndOfTheLayout) {
     const Random random = seeded_random();
     for (const Layout layout : some_layouts) {
