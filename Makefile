@@ -5,7 +5,8 @@
 
 EXTENSION   = snowflake
 MODULE_big  = snowflake
-EXTVERSION  = $(shell sed -n '/"version"/ { s/.*: *"\(.*\)".*/\1/p; q; }' META.json)
+# snowflake.control is the one source of the version; a unit test compares META.json with it.
+EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSION).control)
 
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
@@ -21,7 +22,7 @@ REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 ISOLATION_OPTS = $(REGRESS_OPTS)
-EXTRA_CLEAN = $(EXTENSION).control $(SCRIPT)
+EXTRA_CLEAN = $(SCRIPT)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps.
@@ -36,11 +37,7 @@ include $(PGXS)
 override BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
 # Headers are few and small: every object depends on all of them.
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.hpp) META.json Makefile
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.hpp) $(EXTENSION).control Makefile
 
-$(SCRIPT): $(SCRIPT_PARTS) META.json
+$(SCRIPT): $(SCRIPT_PARTS) $(EXTENSION).control
 	cat $(SCRIPT_PARTS) > $@
-
-all: $(EXTENSION).control
-$(EXTENSION).control: src/snowflake.control.in META.json
-	sed 's/@VERSION@/$(EXTVERSION)/' $< > $@

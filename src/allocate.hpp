@@ -1,4 +1,5 @@
-// One nextval, or many at once, from the node and the clock to the page and back.
+// The making of IDs: one nextval, or many at once, from the node and the clock to the page and
+// back.
 #pragma once
 
 #include "generator.hpp"
@@ -6,8 +7,8 @@
 
 namespace snowflake {
 
-// The next ID of the sequence, made under the layout. Whatever crash follows, no later call makes
-// an ID that is not greater: the WAL covers it before it is returned.
+// Makes the next ID of the sequence in the layout. Whatever crash follows, no later call makes an
+// ID that is not greater: the WAL covers the ID before this returns.
 //
 // Raises what session::open_for_nextval() and nodes::node() do, and 55000 (the node does not fit
 // the layout; the sequence descends; its increment does not fit the counter), 22008 (the clock is
@@ -22,18 +23,19 @@ struct Batch {
     Layout layout;
 };
 
-// Reserves count IDs, 0 or more, in one visit to the sequence and with one WAL record at most. They
-// go on through later ticks where one tick has not room for all: the sequence may then be ahead of
-// the clock. All of them are taken, and the last is the session's currval, whatever is done with
-// them.
+// Reserves count IDs, 0 or more, in one visit to the sequence and with one WAL record at most.
+// Where one tick has not room for all, the IDs go on through later ticks, and the sequence may then
+// be ahead of the clock. All of them count as used, and the last one is the session's currval, even
+// if the caller does not take them all.
 //
-// Raises what next_id() does, and reserves nothing then.
+// Raises what next_id() does, and 42501 (a caller that may not set the sequence would put it far
+// ahead of the clock). An error reserves nothing.
 Batch next_ids(Oid relid, Layout layout, std::int32_t count);
 
-// The next ID of a batch that has one left.
+// Takes the next ID from a batch that has one left.
 inline Id take(Batch &batch) {
     const Id id = batch.next;
-    // The last one may be the last of the layout, with nothing to step to.
+    // The last ID may be the last of the layout, after which there is none to step to.
     if (--batch.left > 0)
         batch.next = next_in_run(batch.layout, id, batch.stride);
     return id;

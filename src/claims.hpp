@@ -1,15 +1,18 @@
-// Whose a node number is: a pure function of the claims that an instance sees.
+// The rule of claims: whose a node number is, as a pure function of the claims that an instance
+// sees.
 //
-// It knows no server and no table, so that its promise can be tested on simulated clusters: of the
-// instances that see each other's claims, at most one makes IDs with a number, and all of them know
-// which.
+// The rule knows no server and no table, so that its promise can be tested on simulated clusters:
+// of the instances that see each other's claims, at most one makes IDs with a number, and every one
+// of them knows which.
+//
+// Pure: no server headers, no allocation, no failure that is not a value.
 #pragma once
 
 #include <cstdint>
 
 namespace snowflake {
 
-// What one instance has said of one number. The instance is known by the identifier of its data
+// One instance's claim to one number. The instance is known by the identifier of its data
 // directory, which a standby shares with its primary.
 struct Claim {
     std::int32_t node = 0; // 0: no claim
@@ -18,8 +21,9 @@ struct Claim {
     bool leased = false;         // meant for leases to sessions, and not the instance's own number
 };
 
-// Of two claims to a number the earlier is the better one. Every instance comes to the same answer,
-// however late it hears of them, because it takes nothing but what is in them.
+// Tells which of two claims to a number is the better one: the earlier; of equals the one with the
+// lower identifier. The answer depends on nothing but the two claims. Every instance therefore
+// comes to the same answer, however late it hears of them.
 constexpr bool is_better(const Claim &claim, const Claim &than) noexcept {
     return claim.claimed_at != than.claimed_at ? claim.claimed_at < than.claimed_at
                                                : claim.system_identifier < than.system_identifier;
@@ -27,23 +31,23 @@ constexpr bool is_better(const Claim &claim, const Claim &than) noexcept {
 
 enum class Standing : std::uint8_t {
     valid,        // the instance may make IDs with the number
-    unset,        // it has neither a setting nor a claim
-    disagreement, // it has both, and they differ
+    unset,        // the instance has neither a setting nor a claim
+    disagreement, // the instance has both, and they differ
     taken,        // another claim to the number is better
 };
 
-// What becomes of an instance. AnyClaim is Claim, or derives from it.
+// The answer of the rule for one instance. AnyClaim is Claim, or derives from it.
 template <typename AnyClaim>
 struct Verdict {
     Standing standing = Standing::unset;
     std::int32_t node = 0;
     AnyClaim own{};    // the instance's claim, if it has one
-    AnyClaim better{}; // the best of the claims that go before it, if there are any
+    AnyClaim better{}; // the best of the claims that are better, if there are any
 };
 
-// The number of the instance with this identifier and this setting (0: none), where
-// for_each_claim(action) calls action with each claim there is, as often as it is called. A setting
-// that comes without a claim gives way to every claim.
+// Judges the instance that has this identifier and this setting (0: none).
+// for_each_claim(action) must call action with each claim there is, as often as it is called. An
+// instance that has a setting and no claim gives way to every claim.
 template <typename AnyClaim, typename ForEachClaim>
 Verdict<AnyClaim> judge(std::int32_t setting, std::int64_t system_identifier,
                         ForEachClaim for_each_claim) {

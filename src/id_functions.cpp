@@ -1,5 +1,5 @@
-// What SQL can call to read IDs, and to compose them from a time: everything but nextval, without
-// a clock and without a sequence.
+// The functions of SQL that read IDs, and that compose them from a time. They need no clock and no
+// sequence.
 
 #include "layout.hpp"
 #include "layout_datum.hpp"
@@ -9,7 +9,7 @@ using namespace snowflake;
 
 namespace {
 
-// The ID as SQL passes it, checked. Raises 22003 if the layout cannot have made it.
+// Checks an ID that SQL passes. Raises 22003 if the layout cannot have made it.
 Id id_argument(Datum datum, Layout layout) {
     const Id id = DatumGetInt64(datum);
     if (!layout.contains(id))
@@ -27,11 +27,11 @@ TimestampTz begin_of(std::int64_t tick, Layout layout) {
     return layout.unix_us(tick) - server::unix_to_server_us;
 }
 
-// A time as SQL passes it, as the tick it falls into. Raises 22008 if the layout has no such tick.
+// Finds the tick of a time that SQL passes. Raises 22008 if the layout has no such tick.
 std::int64_t tick_argument(TimestampTz time, Layout layout) {
-    // Infinity is outside too.
+    // This excludes infinity, too.
     if (time < begin_of(0, layout) || time >= begin_of(layout.last_tick() + 1, layout)) {
-        // What the server returns is overwritten by its next call.
+        // The server's next conversion overwrites the text that it returns.
         const char *first = pstrdup(timestamptz_to_str(begin_of(0, layout)));
         const char *last = pstrdup(timestamptz_to_str(begin_of(layout.last_tick(), layout)));
         ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
@@ -46,7 +46,8 @@ std::int64_t tick_argument(TimestampTz time, Layout layout) {
     return layout.tick_at(time + server::unix_to_server_us);
 }
 
-// A node or a counter as SQL passes it. Raises 22003 if the layout's field is too narrow for it.
+// Checks a node or a counter that SQL passes. Raises 22003 if the layout's field is too narrow for
+// it.
 std::int32_t field_argument(std::int32_t value, const char *name, int bits, std::int32_t last) {
     if (value < 0 || value > last)
         ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -55,7 +56,7 @@ std::int32_t field_argument(std::int32_t value, const char *name, int bits, std:
     return value;
 }
 
-// Unix seconds, with the decimals that the layout takes.
+// Returns the time as Unix seconds, with as many decimals as the layout needs.
 Datum get_epoch(Id id, Layout layout) {
     constexpr std::int64_t powers[] = {1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
     const int decimals = layout.decimals();
@@ -75,7 +76,7 @@ Datum get_node(Id id, Layout layout) {
     return Int32GetDatum(layout.node_of(id));
 }
 
-// The time in ISO 8601, whatever DateStyle says, in the session's time zone.
+// Writes an ID as JSON. The time is ISO 8601 in the session's time zone, whatever DateStyle says.
 Datum format(Id id, Layout layout) {
     const Fields fields = layout.split(id);
     char *json = psprintf(R"({"node": %d, "ts": "%s", "count": %d})", fields.node,
@@ -99,8 +100,8 @@ Datum make_id(TimestampTz time, std::int32_t node, std::int32_t count, Layout la
 
 extern "C" {
 
-// SQL has each function twice. Without a layout it is the default one, a constant that the compiler
-// folds into the function; with one it is the last argument.
+// SQL has each function twice: with a layout as its last argument, and without. The function
+// without has the default layout as a constant, which the compiler folds into shifts and masks.
 
 // name(bigint) and name(bigint, snowflake.layout)
 #define SNOWFLAKE_FUNCTION_OF_ID(name)                                                             \

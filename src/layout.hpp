@@ -21,10 +21,10 @@ struct Fields {
     friend constexpr bool operator==(const Fields &, const Fields &) = default;
 };
 
-// Epoch, tick length, and the width and order of the three fields, packed into 62 bits so that a
-// layout is passed in a register and a constant layout costs nothing. The timestamp is always the
-// highest field: IDs must sort by time. Layouts that share out the bits in the same way are equal:
-// where node or counter has no bits, the node counts as the higher one.
+// The epoch, the tick length, and the width and order of the three fields. They are packed into 62
+// bits: a layout is passed in a register, and a constant layout costs nothing. The timestamp is
+// always the highest field, because IDs must sort by time. Layouts that divide the bits in the same
+// way are equal: where node or counter has no bits, the node counts as the higher one.
 class Layout {
   public:
     // Which field stands directly below the timestamp; the other one takes the lowest bits.
@@ -43,15 +43,16 @@ class Layout {
         Order order;
     };
 
-    // The layout of these parts; none if a part is out of its range, the widths add up to more than
-    // 63 bits, or the last tick would end after 2^63-1 Unix microseconds (year 294247), the last
-    // time that a 64-bit count of microseconds can express.
+    // Makes the layout of these parts. There is none if a part is out of its range, if the widths
+    // add up to more than 63 bits, or if the last tick would end after 2^63-1 Unix microseconds
+    // (year 294247), the last time that a 64-bit count of microseconds can express.
     static constexpr std::optional<Layout> make(const Parts &parts) noexcept;
 
-    // The layout whose bits() these are; none if no layout has them.
+    // Makes the layout whose bits() these are, if there is one.
     static constexpr std::optional<Layout> from_bits(std::uint64_t bits) noexcept;
 
-    // The layout as a number. Tables keep it, and clients see it: its meaning must never change.
+    // The layout as a number. Tables store this number and clients see it, and therefore its
+    // meaning must never change.
     [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 
     // Unix microseconds of tick 0.
@@ -77,7 +78,7 @@ class Layout {
         return power_of_ten(6 - tick_exponent());
     }
 
-    // How many decimals of a second it takes to write the time of any tick exactly, 0 .. 6.
+    // The decimals of a second that it takes to write the time of any tick exactly, 0 .. 6.
     [[nodiscard]] constexpr int decimals() const noexcept {
         int dropped = tick_exponent();
         while (epoch_us() % power_of_ten(dropped) != 0)
@@ -123,18 +124,19 @@ class Layout {
         return static_cast<Id>(mask(timestamp_bits() + timestamp_shift()));
     }
 
-    // Whether the layout can have made this ID: not negative, no bit above the timestamp.
+    // Tells whether the layout can have made this ID: not negative, no bit above the timestamp.
     [[nodiscard]] constexpr bool contains(Id id) const noexcept {
         return id >= 0 && id <= last_id();
     }
 
-    // The ID of these fields. Each must be in range: 0 .. last_tick(), last_node(), last_counter().
+    // Composes the ID of these fields. Each of them must be in range: 0 .. last_tick(),
+    // last_node(), last_counter().
     [[nodiscard]] constexpr Id compose(const Fields &fields) const noexcept {
         return fields.tick << timestamp_shift() | Id{fields.node} << node_shift() |
                Id{fields.counter} << counter_shift();
     }
 
-    // The fields of an ID that the layout contains().
+    // Split an ID that the layout contains() into its fields.
     [[nodiscard]] constexpr Fields split(Id id) const noexcept {
         return {.tick = tick_of(id), .node = node_of(id), .counter = counter_of(id)};
     }
@@ -161,7 +163,7 @@ class Layout {
     // How far apart the IDs of consecutive counters are.
     [[nodiscard]] constexpr Id counter_step() const noexcept { return Id{1} << counter_shift(); }
 
-    // The tick that a time falls into; negative before the epoch. Takes Unix microseconds, from
+    // Finds the tick of a time; negative before the epoch. The time is in Unix microseconds, from
     // -2^62 (long before any clock) to 2^63-1.
     [[nodiscard]] constexpr std::int64_t tick_at(std::int64_t unix_us) const noexcept {
         const std::int64_t since_epoch = unix_us - epoch_us();
@@ -221,7 +223,7 @@ constexpr std::optional<Layout> Layout::make(const Parts &parts) noexcept {
         part(parts.timestamp_bits, timestamp_at_bit) | part(parts.node_bits, node_at_bit) |
         part(parts.counter_bits, counter_at_bit) | part(counter_first ? 1 : 0, order_at_bit)};
 
-    // The last tick must end within 2^63-1 us; dividing first cannot overflow.
+    // The last tick must end within 2^63-1 us. A division cannot overflow, as the product could.
     constexpr std::int64_t end_of_time = std::numeric_limits<std::int64_t>::max();
     if (layout.last_tick() >= (end_of_time - layout.epoch_us()) / layout.tick_us())
         return std::nullopt;

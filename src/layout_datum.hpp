@@ -14,8 +14,8 @@ inline Datum layout_to_datum(Layout layout) {
     return UInt64GetDatum(layout.bits());
 }
 
-// The datum must be one of the type snowflake.layout: what is read from text or from a client was
-// checked then, and is not checked again.
+// Reads a datum, which must be of the type snowflake.layout. The functions that make such a datum
+// from text or for a client have checked the layout, and it is not checked again.
 inline Layout layout_from_datum(Datum datum) {
     return std::bit_cast<Layout>(DatumGetUInt64(datum));
 }

@@ -1,4 +1,5 @@
-// What SQL can call on layouts: the input and output of the type, and what tells about a layout.
+// The functions of SQL on layouts: the input and output of the type, and the descriptions of a
+// layout.
 
 #include "layout.hpp"
 #include "layout_datum.hpp"
@@ -10,7 +11,7 @@ using namespace snowflake;
 
 namespace {
 
-// Says which part of the text is at fault, and why. Sets the fields of an error message.
+// Sets the detail of an error message: which part of the text is at fault, and why.
 int detail_of(const LayoutTextFailure &failure) {
     const std::string_view part = failure.part;
     if (part.empty())

@@ -54,8 +54,8 @@ inline constexpr std::array presets = {
                                        .order = Layout::Order::counter_above_node})},
 
     // Published with 48 bits of timestamp, the highest of which is the sign of a bigint. There is
-    // no node, so that no ID can be made in this layout; the counter is what distinguishes IDs, but
-    // in no order.
+    // no node, and therefore no ID can be made in this layout. The counter distinguishes IDs, but
+    // does not order them.
     Preset{"mastodon", *Layout::make({.epoch_ms = 0,
                                       .tick_exponent = 3,
                                       .timestamp_bits = 47,

@@ -12,7 +12,7 @@ namespace {
 
 using Order = Layout::Order;
 
-// What a tick of 10^n microseconds is called, by n.
+// The names of ticks: the n-th is that of 10^n microseconds.
 constexpr std::array<std::string_view, 7> tick_names = {"1us",  "10us",  "100us", "1ms",
                                                         "10ms", "100ms", "1s"};
 
@@ -28,17 +28,17 @@ constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Of ASCII alone: no locale has a say.
+// Lowers an ASCII letter. The locale makes no difference.
 constexpr char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Whether a text is this word, which is in lower case.
+// Tells whether a text is this word, which is in lower case.
 bool is_word(std::string_view text, std::string_view word) {
     return std::ranges::equal(text, word, [](char a, char b) { return lower(a) == b; });
 }
 
-// How many characters at the front of a text are of a kind.
+// Counts the characters at the front of a text that are of a kind.
 template <typename Kind>
 std::size_t length_of(std::string_view text, Kind is_of_kind) {
     std::size_t length = 0;
@@ -68,7 +68,7 @@ bool take_character(std::string_view &text, char wanted) {
     return true;
 }
 
-// Takes the digits off the front of a text; none if there are none, or more than so many.
+// Takes the digits off the front of a text. Returns nothing if there are none, or more than most.
 std::optional<std::int64_t> take_digits(std::string_view &text, std::size_t most) {
     const std::size_t length = length_of(text, is_digit);
     if (length == 0 || length > most)
@@ -86,7 +86,7 @@ std::optional<std::int64_t> take_fixed(std::string_view &text, std::size_t lengt
     return before - text.size() == length ? number : std::nullopt;
 }
 
-// The width of a field: digits and nothing else, low to high.
+// Reads the width of a field: digits and nothing else, from low to high.
 std::optional<int> width(std::string_view text, int low, int high) {
     const auto bits = take_digits(text, 2);
     if (!bits || !text.empty() || *bits < low || *bits > high)
@@ -123,14 +123,14 @@ std::optional<std::int64_t> take_date(std::string_view &text) {
     return std::chrono::milliseconds(std::chrono::sys_days{date}.time_since_epoch()).count();
 }
 
-// Takes two digits off the front of a text, if what they say is below the limit.
+// Takes two digits off the front of a text, if their number is below the limit.
 std::optional<std::int64_t> take_clock(std::string_view &text, std::int64_t limit) {
     const auto number = take_fixed(text, 2);
     return number && *number < limit ? number : std::nullopt;
 }
 
-// Takes the decimals of a second off the front of a text: .7 to .721, in milliseconds. Nothing is
-// 0.
+// Takes the decimals of a second off the front of a text, such as .7 or .721, in milliseconds. No
+// decimals are 0.
 std::optional<std::int64_t> take_fraction(std::string_view &text) {
     if (!take_character(text, '.'))
         return 0;
@@ -157,13 +157,13 @@ std::optional<std::int64_t> take_time(std::string_view &text) {
     return ((*hour * 60 + *minute) * 60 + *second) * 1000 + *fraction;
 }
 
-// Unix milliseconds that are written as such: 1288834974657ms.
+// Reads Unix milliseconds that are written as such: 1288834974657ms.
 std::optional<std::int64_t> unix_milliseconds(std::string_view text) {
     const auto number = take_digits(text, std::numeric_limits<std::int64_t>::digits10);
     return number && is_word(text, "ms") ? number : std::nullopt;
 }
 
-// Unix milliseconds of an epoch in any of its forms.
+// Reads an epoch in any of its forms, in Unix milliseconds.
 std::optional<std::int64_t> epoch_ms(std::string_view text) {
     if (const auto written = unix_milliseconds(text))
         return written;
@@ -176,7 +176,7 @@ std::optional<std::int64_t> epoch_ms(std::string_view text) {
     return time && text.empty() ? std::optional{*date + *time} : std::nullopt;
 }
 
-// The parts that were read so far.
+// A layout of which some parts have been read.
 class Draft {
   public:
     // Reads a part; returns what is wrong with it.
@@ -200,7 +200,7 @@ class Draft {
         return LayoutTextError::unknown_part;
     }
 
-    // The layout of all parts.
+    // Makes the layout of all parts.
     [[nodiscard]] ParsedLayout finish() const {
         if (!epoch_)
             return missing(LayoutTextError::missing_epoch);
@@ -218,7 +218,7 @@ class Draft {
                                           .node_bits = *node_,
                                           .counter_bits = *counter_,
                                           .order = order_});
-        // All else was checked part by part.
+        // Everything else was checked part by part.
         return {layout, {LayoutTextError::ends_too_late, timestamp_part_}};
     }
 
@@ -275,7 +275,7 @@ class Draft {
     int bits_ = 0; // of all fields so far
 };
 
-// The preset of a text that is not a list of parts: one word.
+// Reads a text that is not a list of parts. It must be one word, the name of a preset.
 ParsedLayout parse_preset(std::string_view text) {
     const std::string_view name = take_part(text);
     if (const auto more = take_part(text); !more.empty())

@@ -38,7 +38,7 @@ enum class LayoutTextError : std::uint8_t {
     ends_too_late,
 };
 
-// What is wrong and where: the part of the text that is at fault, empty where one is missing.
+// What is wrong with a text, and the part of it that is at fault; empty where a part is missing.
 struct LayoutTextFailure {
     LayoutTextError error;
     std::string_view part;
@@ -50,16 +50,16 @@ struct ParsedLayout {
     LayoutTextFailure failure; // means nothing if there is a layout
 };
 
-// Reads the name of a preset, or each of the five parts once, separated by white space; the fields
-// from the highest to the lowest, epoch and tick anywhere. Case does not matter. An epoch is a date
-// (midnight UTC), a time in UTC with up to three decimals, or Unix milliseconds such as
-// 1288834974657ms.
+// Reads a layout: the name of a preset, or each of the five parts once. White space separates the
+// parts. The fields stand from the highest to the lowest, epoch and tick anywhere. Case does not
+// matter. An epoch is a date (midnight UTC), a time in UTC with up to three decimals, or Unix
+// milliseconds such as 1288834974657ms.
 [[nodiscard]] ParsedLayout parse_layout(std::string_view text) noexcept;
 
-// What an error means and which range there is, as a sentence.
+// Explains an error in a sentence, with the range that is allowed.
 [[nodiscard]] const char *explanation(LayoutTextError error) noexcept;
 
-// A layout in writing, with a zero byte at its end.
+// The text form of a layout, with a zero byte at its end.
 class LayoutText {
   public:
     explicit LayoutText(Layout layout) noexcept;

@@ -39,7 +39,7 @@ NamedClaim read_claim(TupleTableSlot *row) {
     return claim;
 }
 
-// Calls action with each claim there is.
+// Calls action with each row of snowflake.nodes.
 template <typename Action>
 void for_each_claim(Action action) {
     table_oid = get_relname_relid("nodes", get_namespace_oid("snowflake", true));
@@ -78,37 +78,45 @@ void for_each_claim(Action action) {
     pg_unreachable();
 }
 
-// The number is given up in every form that this instance has it, and a free one taken.
-int hint_at_another(bool claimed) {
-    return errhint("To claim a free one, %s%sSELECT snowflake.claim_node();",
-                   settings::how_to_unset_node(),
-                   claimed ? "SELECT snowflake.release_node(); " : "");
+[[noreturn]] void raise_reserved(int error_code, int node, bool claimed) {
+    ereport(ERROR, errcode(error_code),
+            errmsg("snowflake node %d is reserved for leases on this instance", node),
+            errhint("%s", how_to_claim_another(claimed)));
+    pg_unreachable();
 }
 
-[[noreturn]] void raise_taken(const NamedClaim &better, bool claimed) {
+[[noreturn]] void raise_owned(int error_code, const NamedClaim &better, bool claimed) {
     ereport(
-        ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ERROR, errcode(error_code),
         errmsg("snowflake node %d belongs to another instance, \"%s\"", better.node, better.name),
         errdetail("The instance with the system identifier %lld claimed it at %s.",
                   static_cast<long long>(better.system_identifier),
                   timestamptz_to_str(better.claimed_at)),
-        hint_at_another(claimed));
+        errhint("%s", how_to_claim_another(claimed)));
     pg_unreachable();
 }
 
-[[noreturn]] void raise_reserved(int node, bool claimed) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("snowflake node %d is reserved for leases on this instance", node),
-            hint_at_another(claimed));
-    pg_unreachable();
+std::int64_t this_instance() {
+    return static_cast<std::int64_t>(GetSystemIdentifier());
+}
+
+// Asks the rule of claims about this instance, as if this were its setting.
+Verdict<NamedClaim> judge_this_instance(int setting) {
+    static_assert(settings::node_unset == 0, "what judge() takes for no setting");
+    return judge<NamedClaim>(setting, this_instance(), [](auto action) { for_each_claim(action); });
+}
+
+// Raises the error for a number to which there is a better claim.
+[[noreturn]] void raise_taken(int error_code, const Verdict<NamedClaim> &verdict) {
+    const bool claimed = verdict.own.node != 0;
+    if (verdict.better.system_identifier == this_instance())
+        raise_reserved(error_code, verdict.node, claimed);
+    raise_owned(error_code, verdict.better, claimed);
 }
 
 int find_node() {
-    static_assert(settings::node_unset == 0, "what judge() takes for no setting");
-    const auto identifier = static_cast<std::int64_t>(GetSystemIdentifier());
     const int setting = settings::node();
-    const auto verdict =
-        judge<NamedClaim>(setting, identifier, [](auto action) { for_each_claim(action); });
+    const auto verdict = judge_this_instance(setting);
     switch (verdict.standing) {
     case Standing::valid:
         break;
@@ -117,10 +125,7 @@ int find_node() {
     case Standing::disagreement:
         raise_disagreement(setting, verdict.own.node);
     case Standing::taken:
-        const bool claimed = verdict.own.node != 0;
-        if (verdict.better.system_identifier == identifier)
-            raise_reserved(verdict.node, claimed);
-        raise_taken(verdict.better, claimed);
+        raise_taken(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict);
     }
     return verdict.node;
 }
@@ -150,7 +155,24 @@ void tell_of_change(Relation table) {
     CacheInvalidateRelcache(table);
 }
 
-void define() {
+int claimed_node() {
+    return judge_this_instance(settings::node_unset).own.node;
+}
+
+void require_claimable(int node) {
+    const auto verdict = judge_this_instance(node);
+    if (verdict.standing == Standing::taken)
+        raise_taken(ERRCODE_OBJECT_IN_USE, verdict);
+}
+
+// The instance has to give up its number in every form that it has it: the setting, and the claim.
+const char *how_to_claim_another(bool claimed) {
+    return psprintf("To claim a free one, %s%sSELECT snowflake.claim_node();",
+                    settings::how_to_unset_node(),
+                    claimed ? "SELECT snowflake.release_node(); " : "");
+}
+
+void init() {
     CacheRegisterRelcacheCallback(table_changed, 0);
 }
 

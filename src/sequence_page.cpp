@@ -4,7 +4,7 @@ namespace snowflake {
 
 namespace {
 
-// The word in the special space of every sequence's page, by which the server knows one.
+// The word by which the server recognizes the page of a sequence, in the page's special space.
 constexpr std::uint32_t page_magic = 0x1717;
 
 Buffer read_page(Oid relid, const Storage &storage, Buffer recent) {
@@ -22,7 +22,7 @@ bool is_sequence_page(Buffer buffer) {
            *reinterpret_cast<std::uint32_t *>(PageGetSpecialPointer(page)) == page_magic;
 }
 
-// The ID up to which the WAL covers the sequence. Saturates: log_cnt may come from anywhere.
+// The ID up to which the WAL covers the sequence. It saturates, because log_cnt may hold any value.
 Id covered_up_to(const FormData_pg_sequence_data &data, std::int64_t step) {
     std::int64_t distance = 0;
     Id mark = no_id;
@@ -32,14 +32,15 @@ Id covered_up_to(const FormData_pg_sequence_data &data, std::int64_t step) {
     return mark;
 }
 
-// Most sequences step by one, and a division takes longer than the rest of a reservation.
+// Counts the steps from last to mark. Most sequences step by one, and a division takes longer than
+// the rest of a reservation.
 std::int64_t steps_between(Id last, Id mark, std::int64_t step) {
     return likely(step == 1) ? mark - last : (mark - last) / step;
 }
 
-// The page is locked for some tens of nanoseconds, and to sleep until it is free takes much longer
-// than to try again.
-void lock_soon(Buffer buffer) {
+// Locks a page, and tries for a while before it sleeps: sessions hold the lock for some tens of
+// nanoseconds, and a sleep takes much longer.
+void spin_then_lock(Buffer buffer) {
     for (int tries = 0; tries < 100; ++tries) {
         if (ConditionalLockBuffer(buffer))
             return;
@@ -51,9 +52,9 @@ void lock_soon(Buffer buffer) {
 } // namespace
 
 Buffer pin_page(Oid relid, const Storage &storage, Buffer recent) {
-    // Until all is well the pin belongs to the subtransaction, which loses it if it fails.
+    // The pin belongs to the subtransaction first, which gives it back if the page is refused.
     const Buffer buffer = read_page(relid, storage, recent);
-    // Nobody changes these parts of the page, so that no lock is needed.
+    // These parts of the page never change, and can be read without a lock.
     if (!is_sequence_page(buffer))
         ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
                 errmsg("page of sequence \"%s\" is corrupted", get_rel_name(relid)));
@@ -74,7 +75,7 @@ void unpin_page(Buffer buffer) {
 }
 
 LockedPage lock_page(Buffer buffer) {
-    lock_soon(buffer);
+    spin_then_lock(buffer);
     Page page = BufferGetPage(buffer);
     ItemId item = PageGetItemId(page, FirstOffsetNumber);
     auto *tuple = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item));
@@ -89,41 +90,43 @@ void unlock(const LockedPage &page) {
     LockBuffer(page.buffer, BUFFER_LOCK_UNLOCK);
 }
 
-Id last_reserved(const LockedPage &page) {
+SequenceState state_of(const LockedPage &page) {
     const FormData_pg_sequence_data &data = *page.data;
     // Before the first call last_value itself is still free.
-    return data.is_called || data.last_value < 0 ? data.last_value : data.last_value - 1;
-}
-
-bool continued(const LockedPage &page) {
-    return page.data->is_called && page.data->log_cnt != 0;
+    const bool is_used = data.is_called || data.last_value < 0;
+    return {.last = is_used ? data.last_value : data.last_value - 1,
+            .reset = !data.is_called || data.log_cnt == 0};
 }
 
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage) {
     FormData_pg_sequence_data &data = *page.data;
 
-    // A record is due when the mark is passed. One is due as well when the page was written out
-    // since the last one: that may have been a checkpoint, and recovery would start after the
-    // record and find the page as it was then. While the page is dirty no checkpoint that began
-    // after the record is complete. And ALTER SEQUENCE and CREATE DATABASE may copy the tuple with
-    // a log_cnt that nothing covers.
+    // A record is due in three cases:
+    // - The mark is passed.
+    // - The page is clean, which means that it was written out since the last record. A checkpoint
+    //   may have done so. Recovery would start after the record, and would find the page as it was
+    //   then. While the page is dirty, no checkpoint that began after the record is complete.
+    // - This session has not written a record yet. ALTER SEQUENCE and CREATE DATABASE may have
+    //   copied the tuple, with a log_cnt that no record covers.
     const bool clean = !server::is_dirty(page.buffer);
     Id covered = covered_up_to(data, coverage.step);
     const bool log =
         storage.logged && (!coverage.trusted || !data.is_called || last > covered || clean);
 
-    // A transaction without an ID would not wait for synchronous standbys to have the record. This
-    // may fail, and the page must not be dirty without a record then: nobody would write one.
+    // A transaction without an ID would not wait at its commit for synchronous standbys to have the
+    // record. To get an ID may fail, and therefore comes first: a page that was dirty without a
+    // record would keep other sessions from writing one.
     if (log)
         GetTopTransactionId();
 
     server::start_critical_section();
-    // Before the record, so that a checkpoint that begins after it writes the page again.
+    // The page gets dirty before the record is written, so that a checkpoint that begins after the
+    // record writes the page again.
     if (clean)
         MarkBufferDirty(page.buffer);
     if (log) {
-        // The record shows the sequence as of the mark: after a crash it goes on above everything
-        // that may have been handed out.
+        // The record shows the sequence as of the mark: after a crash the sequence goes on above
+        // every ID that a session may have handed out.
         data.last_value = covered = coverage.mark;
         data.is_called = true;
         data.log_cnt = 0;

@@ -1,9 +1,9 @@
 // The one tuple of a sequence relation, which is all the durable state there is.
 //
-// Its fields keep the meaning that the server's own nextval gives them. log_cnt counts the steps
-// of the sequence that the WAL already covers beyond last_value: last_value + log_cnt * INCREMENT
-// is the high-water mark. It is -1 where nextval wrote no WAL, because the sequence is temporary or
-// unlogged: nothing is covered then, not even if the sequence becomes a logged one.
+// Its fields keep the meaning that the server's own nextval gives them. log_cnt counts the steps of
+// the sequence that the WAL already covers beyond last_value: last_value + log_cnt * INCREMENT is
+// the high-water mark. log_cnt is -1 where nextval wrote no WAL, because the sequence is temporary
+// or unlogged: the WAL covers nothing then, not even if the sequence becomes a logged one.
 #pragma once
 
 #include "generator.hpp"
@@ -14,16 +14,17 @@ namespace snowflake {
 // Where a sequence relation keeps its tuple, and what a change to it takes.
 struct Storage {
     server::Locator locator;
-    bool logged; // changes go to the WAL: not temporary, not unlogged
+    bool logged; // changes go to the WAL: the sequence is neither temporary nor unlogged
 };
 
-// Pins the page until unpin_page(), which must be called before the top-level transaction lets go
-// of its resources. recent is the buffer it was last found in (InvalidBuffer: not known). Raises
-// XX001 for a page that is not a sequence's. The caller holds a lock on the sequence.
+// Pins the page. The caller holds a lock on the sequence, and calls unpin_page() before the
+// top-level transaction lets go of its resources. recent is the buffer in which the page was last
+// found (InvalidBuffer: not known). Raises XX001 for a page that is not a sequence's.
 Buffer pin_page(Oid relid, const Storage &storage, Buffer recent);
 void unpin_page(Buffer buffer);
 
-// The page of a sequence, locked exclusively: whoever holds it must be quick.
+// The page of a sequence, locked exclusively. Every session that wants an ID waits for the one that
+// holds the lock.
 struct LockedPage {
     Buffer buffer;
     HeapTupleHeader tuple;
@@ -35,12 +36,9 @@ struct LockedPage {
 LockedPage lock_page(Buffer buffer);
 void unlock(const LockedPage &page);
 
-// The greatest ID that the sequence ever reserved; negative if there is none.
-Id last_reserved(const LockedPage &page);
-
-// Whether nextval goes on from what nextval has written. Not so after CREATE SEQUENCE, setval,
-// TRUNCATE, crash recovery and most forms of ALTER SEQUENCE: they leave log_cnt at 0.
-bool continued(const LockedPage &page);
+// What the sequence says of itself. CREATE SEQUENCE, setval, TRUNCATE, crash recovery and most
+// forms of ALTER SEQUENCE reset it: they leave log_cnt at 0.
+SequenceState state_of(const LockedPage &page);
 
 // How a reservation gets to the disk.
 struct Coverage {
@@ -49,8 +47,8 @@ struct Coverage {
     bool trusted;      // whether this session knows that log_cnt was written with a record
 };
 
-// Writes that everything up to last is reserved, and a record before if the WAL does not cover that
-// yet. May raise what the server raises when it has no transaction ID or no lock to give, and has
+// Writes that everything up to last is reserved, and a record before, if the WAL does not cover
+// last yet. Raises what the server raises when it has no transaction ID or no lock to give, and has
 // changed nothing then.
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage);
 
@@ -60,7 +58,7 @@ inline XLogRecPtr page_lsn(const LockedPage &page) {
     return PageGetLSN(BufferGetPage(page.buffer));
 }
 
-// Whether no WAL record was written for a pinned page since it had this LSN.
+// Tells whether no WAL record was written for a pinned page since it had this LSN.
 inline bool unchanged_since(Buffer buffer, XLogRecPtr lsn) {
     // Without the lock the LSN may be read while it changes, and then it is not this one.
     return PageGetLSN(BufferGetPage(buffer)) == lsn;

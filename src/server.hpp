@@ -4,7 +4,7 @@
 // The server's errors are longjmps: no object with a destructor may be alive across a call into it.
 #pragma once
 
-// Standard headers that rooms above want come first: the server's macros would change them.
+// The standard headers that files above need come first: the server's macros would change them.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -107,8 +107,9 @@ extern "C" {
 
 namespace snowflake::server {
 
-// A stretch in which an error is a PANIC, because shared memory and WAL must agree at its end. The
-// server's macros count in a volatile variable, in a way that C++20 deprecates.
+// Start and end a critical section. An error in it is a PANIC, because shared memory and WAL must
+// agree at its end. The server's own macros change a volatile variable in a way that C++20
+// deprecates.
 inline void start_critical_section() {
     CritSectionCount = CritSectionCount + 1;
 }
@@ -117,14 +118,15 @@ inline void end_critical_section() {
     CritSectionCount = CritSectionCount - 1;
 }
 
-// Waits for synchronous standbys, if there are any and synchronous_commit asks for it, to have the
-// WAL up to lsn, which is on disk here, on disk as well. Cancellation ends that with a warning, as
-// it does at a commit.
+// Waits until the synchronous standbys have the WAL up to lsn on disk, if there are any and
+// synchronous_commit asks for it. The WAL must be on disk here. Cancellation ends the wait with a
+// warning, as it does at a commit.
 inline void wait_for_standbys(XLogRecPtr lsn) {
     if (!SyncRepRequested() || SyncRepStandbyNames == nullptr || *SyncRepStandbyNames == '\0')
         return;
-    // The server takes it that no two processes wait for the same position. Who has not written the
-    // record that ends at this one writes one that does nothing, and waits for that.
+    // The server assumes that no two processes wait for the same position. A session that has not
+    // written the record that ends at lsn therefore writes one that does nothing, and waits for
+    // that.
     if (lsn != XactLastRecEnd) {
         char something = 0; // a record must not be empty
         XLogBeginInsert();
@@ -132,13 +134,13 @@ inline void wait_for_standbys(XLogRecPtr lsn) {
         lsn = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
         XLogFlush(lsn);
     }
-    // The server wants interrupts held meanwhile, and looks for these itself.
+    // The server expects that interrupts are held during the wait, and looks for them itself.
     InterruptHoldoffCount = InterruptHoldoffCount + 1;
     SyncRepWaitForLSN(lsn, false);
     InterruptHoldoffCount = InterruptHoldoffCount - 1;
 }
 
-// What identifies a relation's files: their names changed in PostgreSQL 16.
+// The identifier of a relation's files, and what goes with it. PostgreSQL 16 renamed them.
 #if PG_VERSION_NUM >= 160000
 using Locator = RelFileLocator;
 inline Locator locator_of(Relation relation) {
@@ -163,7 +165,8 @@ inline SubTransactionId first_locator_subid(Relation relation) {
 }
 #endif
 
-// Whether a buffer that is pinned and exclusively locked has changes that are not written out.
+// Tells whether a buffer, which is pinned and exclusively locked, has changes that are not written
+// out.
 inline bool is_dirty(Buffer buffer) {
 #if PG_VERSION_NUM >= 170000
     return BufferIsDirty(buffer);
@@ -183,7 +186,7 @@ inline LocalTransactionId current_transaction() {
 #endif
 }
 
-// What the server knows of a setting that a module has defined.
+// Finds what the server knows of a setting that a module has defined.
 inline const config_generic &setting(const char *name) {
 #if PG_VERSION_NUM >= 160000
     return *find_option(name, false, false, ERROR);
@@ -240,16 +243,17 @@ inline constexpr std::int64_t unix_to_server_us =
 
 } // namespace snowflake::server
 
-// Raises an error, unless the caller wants to be told of bad input instead (pg_input_is_valid, COPY
-// ... ON_ERROR); then this returns from the function. Callers can since PostgreSQL 16.
+// Raises an error, or reports it to a caller that asked to be told of bad input instead
+// (pg_input_is_valid, COPY ... ON_ERROR) and returns from the function. Before PostgreSQL 16 no
+// caller can ask for that.
 #if PG_VERSION_NUM >= 160000
 #define SNOWFLAKE_ERETURN(context, value, ...) ereturn(context, value, __VA_ARGS__)
 #else
 #define SNOWFLAKE_ERETURN(context, value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
-// The block by which the server knows that a module was built for it; since PostgreSQL 18 it can
-// tell the module's name and version.
+// The block by which the server knows that a module was built for it. Since PostgreSQL 18 the block
+// can tell the module's name and version.
 #ifdef PG_MODULE_MAGIC_EXT
 #define SNOWFLAKE_MODULE_MAGIC                                                                     \
     PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION)

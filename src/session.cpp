@@ -9,20 +9,20 @@ Sequence *last_called = nullptr;
 
 namespace {
 
-HTAB *sequences = nullptr;       // all that are remembered, by OID
+HTAB *sequences = nullptr;       // every sequence that the session remembers, by OID
 Sequence *pinned = nullptr;      // the one whose page is pinned
 std::uint64_t invalidations = 0; // counts the messages that made the session forget something
 
-// When the ticks are over of the IDs that this transaction has taken from sequences which it
-// rewrote, in Unix microseconds; 0 if there are none.
+// The end of the last tick of which this transaction has taken IDs from a sequence that it has
+// rewritten, in Unix microseconds; 0: there is none.
 std::int64_t uncommitted_until_us = 0;
 
 ProcessUtility_hook_type next_process_utility = nullptr;
 
 // The one pin
 
-// One page is kept pinned from nextval to nextval, until the end of the transaction: to find and
-// pin it anew each time would take longer than all the rest.
+// Unpins the page that the session keeps pinned from nextval to nextval, until the end of the
+// transaction: to find and pin a page takes longer than everything else that nextval does.
 void unpin() {
     if (pinned != nullptr)
         unpin_page(pinned->buffer);
@@ -39,14 +39,14 @@ void pin(Sequence &sequence) {
 
 // Forgetting
 
-// Something has changed that the server tells us about.
-void invalidated() {
+// Notes that the server has told of a change. A lookup during which that happens is not remembered.
+void note_invalidation() {
     ++invalidations;
     ready = nullptr;
 }
 
 void forget_definition(Sequence &sequence) {
-    sequence.known = false;
+    sequence.definition_known = false;
 }
 void forget_rights(Sequence &sequence) {
     sequence.permitted = InvalidOid;
@@ -63,7 +63,7 @@ void for_each_sequence(Action action) {
 }
 
 void relation_changed(Datum, Oid relid) {
-    invalidated();
+    note_invalidation();
     if (!OidIsValid(relid)) {
         for_each_sequence(forget_definition);
     } else if (sequences != nullptr) {
@@ -73,12 +73,12 @@ void relation_changed(Datum, Oid relid) {
 }
 
 void sequence_options_changed(Datum, int, std::uint32_t) {
-    invalidated();
+    note_invalidation();
     for_each_sequence(forget_definition);
 }
 
 void roles_changed(Datum, int, std::uint32_t) {
-    invalidated();
+    note_invalidation();
     for_each_sequence(forget_rights);
 }
 
@@ -98,8 +98,8 @@ bool discards_sequences(const Node *statement) {
     return target == DISCARD_ALL || target == DISCARD_SEQUENCES;
 }
 
-// The server has no callback for DISCARD, and a pooled connection must not show one client's IDs
-// to the next.
+// Forgets everything on DISCARD, for which the server has no callback: a pooled connection must not
+// show one client's IDs to the next.
 void process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
                      ProcessUtilityContext context, ParamListInfo params,
                      QueryEnvironment *environment, DestReceiver *receiver,
@@ -112,10 +112,10 @@ void process_utility(PlannedStmt *statement, const char *query, bool read_only_t
         forget_everything();
 }
 
-// If a transaction that rewrote a sequence (ALTER SEQUENCE, TRUNCATE) is rolled back, the sequence
-// knows nothing of the IDs that were made since. Whoever comes next goes on above them if the clock
-// has left their tick.
-void outwait_uncommitted() {
+// Waits until the clock has left the ticks of the IDs that are about to be rolled back. The
+// rollback of ALTER SEQUENCE or TRUNCATE brings a sequence back that knows nothing of the IDs made
+// since. The clock alone keeps the next session above them.
+void wait_for_uncommitted_ticks() {
     if (uncommitted_until_us != 0)
         sleep_until(uncommitted_until_us, USECS_PER_SEC);
 }
@@ -126,10 +126,10 @@ void transaction_ends(XactEvent event, void *) {
     case XACT_EVENT_PARALLEL_PRE_COMMIT:
         return; // there may still be calls
     case XACT_EVENT_PRE_PREPARE:
-        outwait_uncommitted(); // what is prepared may be rolled back by another session
+        wait_for_uncommitted_ticks(); // another session may roll back what is prepared
         return;
     case XACT_EVENT_ABORT:
-        outwait_uncommitted();
+        wait_for_uncommitted_ticks();
         break;
     case XACT_EVENT_COMMIT:
     case XACT_EVENT_PREPARE:
@@ -137,7 +137,7 @@ void transaction_ends(XactEvent event, void *) {
     case XACT_EVENT_PARALLEL_ABORT:
         break;
     }
-    // Before the server releases the locks, and removes files.
+    // The server releases the locks and removes files after this.
     ready = nullptr;
     unpin();
     uncommitted_until_us = 0;
@@ -146,10 +146,10 @@ void transaction_ends(XactEvent event, void *) {
 void subtransaction_ends(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
     if (event != SUBXACT_EVENT_ABORT_SUB)
         return;
-    // The file may be removed here and now, which a pinned page would prevent.
+    // The server may remove the file after this, which a pinned page would prevent.
     ready = nullptr;
     unpin();
-    outwait_uncommitted();
+    wait_for_uncommitted_ticks();
 }
 
 // Remembering
@@ -172,19 +172,12 @@ Sequence &remember(Oid relid) {
     auto *sequence = static_cast<Sequence *>(hash_search(sequences, &relid, HASH_ENTER, nullptr));
     *sequence = {.relid = relid,
                  .last = no_id,
-                 .lease = {.left = 0,
-                           .next = no_id,
-                           .step = 0,
-                           .tick = 0,
-                           .ends_us = default_layout.unix_us(1),
-                           .layout = default_layout,
-                           .node = 0,
-                           .lsn = InvalidXLogRecPtr},
+                 .lease = {},
                  .buffer = InvalidBuffer,
                  .definition = {},
-                 .known = false,
+                 .definition_known = false,
+                 .definition_valid_in = InvalidLocalTransactionId,
                  .logged = false,
-                 .known_in = InvalidLocalTransactionId,
                  .permitted = InvalidOid,
                  .locked_in = InvalidLocalTransactionId};
     return *sequence;
@@ -192,9 +185,9 @@ Sequence &remember(Oid relid) {
 
 // Looking up
 
-// Locks the sequence until the top-level transaction ends, even if a subtransaction asks: that
-// nextval was called is not rolled back with it.
-// sequence is what is remembered of it, if anything is.
+// Locks the sequence until the top-level transaction ends, even if a subtransaction asks: the
+// rollback of a subtransaction does not give back an ID. sequence is what the session remembers of
+// the sequence; nullptr: nothing.
 void lock(Oid relid, Sequence *sequence) {
     const LocalTransactionId transaction = server::current_transaction();
     if (sequence != nullptr && sequence->locked_in == transaction)
@@ -207,7 +200,8 @@ void lock(Oid relid, Sequence *sequence) {
         sequence->locked_in = transaction;
 }
 
-// Opens a locked relation that must be a sequence this session can use. Close it without unlocking.
+// Opens a locked relation, which must be a sequence that this session can use. The caller closes
+// the relation without unlocking it.
 Relation open_sequence(Oid relid) {
     Relation relation = try_relation_open(relid, NoLock);
     if (relation == nullptr)
@@ -240,6 +234,7 @@ void read_definition(Sequence &sequence) {
     const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
         .increment = options->seqincrement,
+        .stride = options->seqincrement == guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
@@ -249,23 +244,24 @@ void read_definition(Sequence &sequence) {
     ReleaseSysCache(tuple);
     relation_close(relation, NoLock);
 
-    // Whether changes to a relation that this transaction made or rewrote need WAL may depend on
-    // the transaction (wal_level = minimal), so that must not outlive it.
-    sequence.known_in =
+    // Changes to a relation that this transaction made or rewrote may need no WAL until it ends
+    // (wal_level = minimal), and need WAL afterwards.
+    sequence.definition_valid_in =
         created_here || rewritten_here ? server::current_transaction() : InvalidLocalTransactionId;
 
-    // Whatever has changed, what is left of the lease may have been reserved under other rules,
-    // and the page may be another.
+    // The rest of the lease may have been reserved under another definition, and the page may be
+    // another.
     if (pinned == &sequence)
         unpin();
     sequence.lease.left = 0;
     sequence.logged = false;
-    sequence.known = before == invalidations;
+    sequence.definition_known = before == invalidations;
 }
 
-bool definition_usable(const Sequence &sequence) {
-    return sequence.known && (sequence.known_in == InvalidLocalTransactionId ||
-                              sequence.known_in == server::current_transaction());
+bool is_definition_usable(const Sequence &sequence) {
+    return sequence.definition_known &&
+           (sequence.definition_valid_in == InvalidLocalTransactionId ||
+            sequence.definition_valid_in == server::current_transaction());
 }
 
 void require_rights(Oid relid, AclMode any_of) {
@@ -276,12 +272,12 @@ void require_rights(Oid relid, AclMode any_of) {
 
 } // namespace
 
-void define() {
+void init() {
     CacheRegisterRelcacheCallback(relation_changed, 0);
     CacheRegisterSyscacheCallback(SEQRELID, sequence_options_changed, 0);
     CacheRegisterSyscacheCallback(AUTHOID, roles_changed, 0);
     CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, roles_changed, 0);
-    CacheRegisterSyscacheCallback(DATABASEOID, roles_changed, 0); // who is pg_database_owner
+    CacheRegisterSyscacheCallback(DATABASEOID, roles_changed, 0); // the owner is pg_database_owner
     RegisterXactCallback(transaction_ends, nullptr);
     RegisterSubXactCallback(subtransaction_ends, nullptr);
     next_process_utility = ProcessUtility_hook;
@@ -299,7 +295,7 @@ Sequence &make_ready(Oid relid) {
         sequence->locked_in = server::current_transaction();
     }
 
-    if (!definition_usable(*sequence)) {
+    if (!is_definition_usable(*sequence)) {
         forget_rights(*sequence);
         read_definition(*sequence);
     }
@@ -317,7 +313,7 @@ Sequence &make_ready(Oid relid) {
 }
 
 void require_nextval_possible(const Sequence &sequence) {
-    // Temporary sequences are this session's own business, as they are for the server.
+    // A read-only transaction may use temporary sequences, as it may with the server's nextval.
     if (!sequence.definition.local_temporary)
         PreventCommandIfReadOnly("nextval()");
     PreventCommandIfParallelMode("nextval()");
@@ -346,7 +342,7 @@ Id lastval() {
     return last_called->last;
 }
 
-void outwait(std::int64_t end_of_tick_us) {
+void wait_for_if_rolled_back(std::int64_t end_of_tick_us) {
     uncommitted_until_us = std::max(uncommitted_until_us, end_of_tick_us);
 }
 

@@ -1,74 +1,69 @@
-// What this backend remembers of each sequence it has used: the last ID (currval), the lease, and
-// what would cost to look up again.
+// The memory of this backend: what it remembers of each sequence that it has used. That is the last
+// ID (currval), the lease, and what would cost to look up again.
 //
-// Nothing is remembered by hope: what the catalogs say falls with the server's own invalidation
-// (relation, sequence options, roles), what a lock protects falls with the transaction that holds
-// it, and everything falls with DISCARD SEQUENCES and DISCARD ALL.
+// Every cached value has an invalidation rule. What the catalogs say is forgotten on the server's
+// own invalidation (relation, sequence options, roles). What a lock protects is forgotten at the
+// end of the transaction that holds the lock. DISCARD SEQUENCES and DISCARD ALL forget everything.
 #pragma once
 
 #include "generator.hpp"
+#include "lease.hpp"
 #include "sequence_page.hpp"
 #include "server.hpp"
 
 namespace snowflake::session {
 
-// A run of IDs that this session has reserved and not handed out yet.
-struct Lease {
-    std::int64_t left; // IDs that can still be handed out; 0: there is no lease
-    Id next;
-    Id step;              // from one ID to the next
-    std::int64_t tick;    // the tick that all of them belong to
-    std::int64_t ends_us; // when the tick is over, in Unix microseconds
-    Layout layout;        // what they were made under, and must be asked for under
-    int node;
-    XLogRecPtr lsn; // of the page they were reserved on, flushed; means nothing without WAL
-};
+// The INCREMENT that makes the server's own nextval fail. It tells nothing about the stride.
+inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max();
 
 // What the catalogs say of a sequence.
 struct Definition {
     std::int64_t increment;
+    std::int64_t stride;    // what the increment asks for
     std::int64_t cache;     // IDs to reserve at once, at least 1
     std::int64_t max_value; // no ID may be greater
     bool local_temporary;   // a temporary sequence of this session
     bool database_wide;     // snowflake.id_seq
     Storage storage;
-    bool rewritten_here; // by a transaction that may still be rolled back, and is the current one
+    bool rewritten_here; // by the current transaction, which may still be rolled back
 };
 
 struct Sequence {
     Oid relid; // the key
 
-    Id last; // last ID handed out in this session (its currval); no_id: none
+    Id last; // the last ID that this session has handed out (its currval); no_id: none
     Lease lease;
     Buffer buffer; // where the page was last, and is while it is pinned; InvalidBuffer: not known
 
-    Definition definition; // while known
-    bool known;
-    bool logged; // this session has written a record since it knows the definition
-    // The only transaction that may use the definition; any if InvalidLocalTransactionId.
-    LocalTransactionId known_in;
+    Definition definition;
+    bool definition_known; // whether the definition is up to date
+    // The only transaction that may use the definition; InvalidLocalTransactionId: every one may.
+    LocalTransactionId definition_valid_in;
+    bool logged;   // whether this session has written a record since it read the definition
     Oid permitted; // the role found to have the right to nextval; InvalidOid: none
 
-    LocalTransactionId locked_in; // the transaction that holds our lock on the sequence
+    LocalTransactionId locked_in; // the transaction that holds this session's lock on the sequence
 };
 
-// Registers what makes the session forget. Called once, when the module is loaded.
-void define();
+// Registers the callbacks and the hook by which the session forgets. Called once, when the module
+// is loaded.
+void init();
 
 // The sequence for which nothing is to be looked up until the transaction ends, the role changes
 // or the server invalidates something; nullptr: none. Use open_for_nextval().
 extern Sequence *ready;
 
-// Makes a sequence ready, or raises one of its errors.
+// Makes a sequence ready, or raises one of the errors of open_for_nextval().
 Sequence &make_ready(Oid relid);
 
 // Raises 25006 (read-only transaction or standby) or 25000 (parallel operation).
 void require_nextval_possible(const Sequence &sequence);
 
-// The sequence, locked as the server's nextval locks it (ROW EXCLUSIVE, until the transaction
-// ends), its definition known, its page pinned and nextval allowed. Raises 42P01 (no such
-// relation), 42809 (not a sequence), 0A000 (temporary sequence of another session), 42501 (neither
-// USAGE nor UPDATE), 25006 (read-only transaction or standby) and 25000 (parallel operation).
+// Opens a sequence for nextval: locks it as the server's nextval does (ROW EXCLUSIVE, until the
+// transaction ends), knows its definition, pins its page, and checks that nextval is allowed.
+// Raises 42P01 (no such relation), 42809 (not a sequence), 0A000 (temporary sequence of another
+// session), 42501 (neither USAGE nor UPDATE), 25006 (read-only transaction or standby) and 25000
+// (parallel operation).
 inline Sequence &open_for_nextval(Oid relid) {
     Sequence *sequence = ready;
     if (unlikely(sequence == nullptr || sequence->relid != relid ||
@@ -79,9 +74,17 @@ inline Sequence &open_for_nextval(Oid relid) {
     return *sequence;
 }
 
-// The last ID that nextval returned in this session for the sequence, or for whichever it was last
-// called on. Raise 55000 if there is none, and 42501 without SELECT or USAGE on the sequence;
-// currval also 42P01, 42809 and 0A000 as above.
+// Tells whether the session may hand out from its lease of an open sequence: the lease is usable,
+// and nothing such as setval has moved the sequence since.
+inline bool has_usable_lease(const Sequence &sequence, Layout layout, int node,
+                             std::int64_t now_us) {
+    return is_usable(sequence.lease, layout, node, now_us) &&
+           unchanged_since(sequence.buffer, sequence.lease.lsn);
+}
+
+// Return the last ID that nextval returned in this session, for a sequence or for the one that it
+// was last called on. Raise 55000 if there is none, and 42501 without SELECT or USAGE on the
+// sequence; currval also 42P01, 42809 and 0A000 as above.
 Id currval(Oid relid);
 Id lastval();
 
@@ -94,9 +97,10 @@ inline void handed_out(Sequence &sequence, Id id) {
     last_called = &sequence;
 }
 
-// Remembers that an ID of a tick that ends then, in Unix microseconds, is handed out from a
-// sequence that this transaction has rewritten. If the transaction is rolled back or prepared, it
-// waits for that time, a second at most, before it lets others use the sequence.
-void outwait(std::int64_t end_of_tick_us);
+// Remembers a time, in Unix microseconds, at which the tick of an ID ends that the session takes
+// from a sequence which its transaction has rewritten. If the transaction is rolled back or
+// prepared, the session waits for that time, a second at most, before other sessions can use the
+// sequence: the sequence would know nothing of the ID, and would make it again.
+void wait_for_if_rolled_back(std::int64_t end_of_tick_us);
 
 } // namespace snowflake::session

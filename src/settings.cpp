@@ -18,7 +18,8 @@ const char *this_database() {
     return quote_identifier(get_database_name(MyDatabaseId));
 }
 
-// Whose settings count in this session, whatever role it has taken on since.
+// The role that has logged in. Its settings count in this session, whatever role the session has
+// taken on since.
 const char *this_login() {
     return quote_identifier(GetUserNameFromId(GetAuthenticatedUserId(), false));
 }
@@ -28,8 +29,8 @@ bool is_written_by_alter_system(const config_generic &setting) {
            strcmp(last_dir_separator(setting.sourcefile) + 1, PG_AUTOCONF_FILENAME) == 0;
 }
 
-// A setting that is gone from a file, a database or a role is gone from every session that begins
-// from then on, but not at once from this one.
+// Returns what to do where commands change a file, a database or a role. Sessions that begin later
+// see the change; this one may not see it, or not at once.
 const char *to_run(const char *commands) {
     return psprintf("as a superuser, run: %s; and in a new session: ", commands);
 }
@@ -50,7 +51,7 @@ const char *how_to_unset_node() {
     const config_generic &setting = server::setting(node_name);
     switch (setting.source) {
     case PGC_S_FILE:
-        // What ALTER SYSTEM writes goes before what stands in any other file.
+        // The file that ALTER SYSTEM writes takes precedence over every other file.
         return to_run(is_written_by_alter_system(setting)
                           ? "ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf()"
                           : "ALTER SYSTEM SET snowflake.node = 0; SELECT pg_reload_conf()");
@@ -73,9 +74,9 @@ const char *how_to_unset_node() {
     }
 }
 
-void define(void (*on_change)()) {
+void init(void (*on_change)()) {
     node_changed = on_change;
-    // Superusers only: two instances that take each other's number would make the same IDs.
+    // Only superusers may set it: an instance with another one's number would make the same IDs.
     DefineCustomIntVariable(node_name, "Number of this PostgreSQL instance in its cluster.",
                             "Every instance that makes snowflake IDs needs a number of its own. "
                             "0 means that none is set, and then no ID is made.",

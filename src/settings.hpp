@@ -8,12 +8,13 @@ inline constexpr int node_unset = 0;
 inline constexpr int max_node = 1023;
 int node();
 
-// How to take the number away from where it is set, if it is: the part of a hint that stands
-// between "To .., " and further commands, which a superuser is to run. palloc'd, or a constant.
+// Returns the part of a hint that tells how to unset snowflake.node in the place where it is set.
+// It stands between "To .., " and further commands, and tells that a superuser must run them.
+// palloc'd, or a constant.
 const char *how_to_unset_node();
 
-// Makes the settings known to the server, and on_change called whenever the node may have changed.
-// Called once, when the module is loaded.
-void define(void (*on_change)());
+// Defines the settings. The server calls on_change whenever the node may have changed. Called once,
+// when the module is loaded.
+void init(void (*on_change)());
 
 } // namespace snowflake::settings

@@ -1,9 +1,10 @@
--- Which instance has which node number, where several instances replicate to each other.
+-- The registry of node numbers: which instance has which, where several instances replicate to each
+-- other. Whose a number is decides the rule of claims in src/claims.hpp, which the functions here ask.
 
--- Replicated among the instances like the user's tables. A row is written by its own instance
--- alone, and has the system identifier in its key: two instances that claim the same number make
--- two rows, and no replication conflict. For the same reason no other column is unique. The rows are
--- not part of a dump: what is restored elsewhere must not bring claims along.
+-- Users replicate this table among the instances like their own tables. Only the instance that a row
+-- is about writes the row, and the key contains its system identifier: two instances that claim the
+-- same number make two rows, and no replication conflict. For the same reason no other column is
+-- unique. A dump does not contain the rows: a database restored elsewhere must not bring claims along.
 CREATE TABLE snowflake.nodes (
     node integer NOT NULL CHECK (node BETWEEN 1 AND 1023),
     system_identifier bigint NOT NULL,
@@ -35,20 +36,34 @@ REVOKE EXECUTE ON FUNCTION snowflake.nodes_changed() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.nodes_changed() IS
     'tells all sessions to look at snowflake.nodes again';
 
--- ALWAYS: also for rows that arrive by replication. TRUNCATE needs no trigger: it makes all sessions
--- look again by itself.
+-- The trigger fires ALWAYS, so that sessions hear of rows that arrive by replication, too. TRUNCATE
+-- needs no trigger: the server itself tells all sessions of it.
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
     FOR EACH ROW EXECUTE FUNCTION snowflake.nodes_changed();
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
 
+CREATE FUNCTION snowflake._is_better_claim(claimed_at timestamptz, system_identifier bigint,
+                                           than_claimed_at timestamptz,
+                                           than_system_identifier bigint)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_better_claim'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._is_better_claim(timestamptz, bigint, timestamptz, bigint) IS
+    'whether of two claims to a node number the first is the better one';
+
+-- Of the claims to one number, the best is the one that no other is better than. All others have lost
+-- to it.
 CREATE VIEW snowflake.cluster AS
     SELECT n.node, n.name, n.system_identifier, n.claimed_at, n.leased, n.version,
            n.system_identifier = c.system_identifier AS is_this_instance,
-           (SELECT better.name FROM snowflake.nodes better
-                WHERE better.node = n.node
-                  AND (better.claimed_at, better.system_identifier)
-                      < (n.claimed_at, n.system_identifier)
-                ORDER BY better.claimed_at, better.system_identifier LIMIT 1) AS lost_to
+           (SELECT best.name FROM snowflake.nodes best
+                WHERE best.node = n.node AND best.system_identifier <> n.system_identifier
+                  AND NOT EXISTS (
+                      SELECT FROM snowflake.nodes other
+                          WHERE other.node = best.node
+                            AND snowflake._is_better_claim(
+                                    other.claimed_at, other.system_identifier,
+                                    best.claimed_at, best.system_identifier))) AS lost_to
         FROM snowflake.nodes n CROSS JOIN pg_catalog.pg_control_system() c;
 GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
 COMMENT ON VIEW snowflake.cluster IS
@@ -77,8 +92,34 @@ CREATE FUNCTION snowflake.node()
 COMMENT ON FUNCTION snowflake.node() IS
     'node number that this instance makes snowflake IDs with';
 
--- These functions run as their owner, so that the right to call them can be granted to operators
--- and applications that have no other.
+-- The functions that follow are for claim_node.
+
+CREATE FUNCTION snowflake._claimed_node()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_claimed_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION snowflake._claimed_node() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._claimed_node() IS
+    'node number that this instance has claimed; NULL if there is none';
+
+CREATE FUNCTION snowflake._require_claimable(node integer)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_require_claimable'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION snowflake._require_claimable(integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._require_claimable(integer) IS
+    'raises an error if another claim to the node number is better than one of this instance';
+
+CREATE FUNCTION snowflake._how_to_claim_another()
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_how_to_claim_another'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION snowflake._how_to_claim_another() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._how_to_claim_another() IS
+    'hint: how to get a free node number in place of one that is refused';
+
+-- The functions from here on run with the rights of their owner. Operators and applications then need
+-- the right to call them, and no other.
 
 CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
     RETURNS integer
@@ -88,14 +129,13 @@ CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAUL
 DECLARE
     identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
     setting CONSTANT integer := snowflake.node_setting();
-    mine snowflake.nodes%ROWTYPE;
-    taken snowflake.nodes%ROWTYPE;
+    mine integer;
     wanted integer;
-    another text; -- how to get a number that is free
 BEGIN
-    -- Otherwise two sessions might find the same number free.
+    -- Without the lock two sessions might find the same number free.
     LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
-    -- One snapshot for all statements would not show what the lock has been waited for.
+    -- A transaction that has one snapshot for all its statements would not see the claims of a session
+    -- that it has waited for here.
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         RAISE EXCEPTION 'cannot claim a snowflake node in a transaction of isolation level %',
                         upper(current_setting('transaction_isolation'))
@@ -104,13 +144,8 @@ BEGIN
                          'COMMIT;';
     END IF;
 
-    SELECT * INTO mine FROM snowflake.nodes n
-        WHERE n.system_identifier = identifier AND NOT n.leased ORDER BY n.claimed_at LIMIT 1;
-    another := concat('To claim a free one, ', snowflake.how_to_unset_node(),
-                      CASE WHEN mine.node IS NOT NULL
-                           THEN 'SELECT snowflake.release_node(); ' END,
-                      'SELECT snowflake.claim_node();');
-    wanted := coalesce(claim_node.node, mine.node, setting,
+    mine := snowflake._claimed_node();
+    wanted := coalesce(claim_node.node, mine, setting,
         (SELECT min(free) FROM generate_series(1, 1023) free
              WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = free)));
 
@@ -122,9 +157,9 @@ BEGIN
     ELSIF wanted NOT BETWEEN 1 AND 1023 THEN
         RAISE EXCEPTION 'snowflake node % is out of range', wanted
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.',
-                  HINT = another;
-    ELSIF wanted <> mine.node THEN
-        RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine.node
+                  HINT = snowflake._how_to_claim_another();
+    ELSIF wanted <> mine THEN
+        RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = format('To give it up for the other: SELECT snowflake.release_node(); '
                                 'SELECT snowflake.claim_node(%s);', wanted);
@@ -135,23 +170,7 @@ BEGIN
                                 snowflake.how_to_unset_node(), wanted);
     END IF;
 
-    SELECT * INTO taken FROM snowflake.nodes n
-        WHERE n.node = wanted AND (n.system_identifier <> identifier OR n.leased)
-          AND (mine.node IS NULL
-               OR (n.claimed_at, n.system_identifier) < (mine.claimed_at, mine.system_identifier))
-        ORDER BY n.claimed_at, n.system_identifier LIMIT 1;
-    IF FOUND AND taken.system_identifier = identifier THEN
-        RAISE EXCEPTION 'snowflake node % is reserved for leases on this instance', wanted
-            USING ERRCODE = 'object_in_use',
-                  HINT = another;
-    ELSIF FOUND THEN
-        RAISE EXCEPTION 'snowflake node % belongs to another instance, "%"', wanted, taken.name
-            USING ERRCODE = 'object_in_use',
-                  DETAIL = format('The instance with the system identifier %s claimed it at %s.',
-                                  taken.system_identifier, taken.claimed_at),
-                  HINT = another;
-    END IF;
-
+    PERFORM snowflake._require_claimable(wanted);
     INSERT INTO snowflake.nodes AS n (node, system_identifier, name, version)
         VALUES (wanted, identifier,
                 coalesce(claim_node.name, nullif(current_setting('cluster_name'), ''),
@@ -222,7 +241,8 @@ REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM PUBLIC
 COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
     'claims a range of node numbers for snowflake.lease_node on this instance';
 
--- The lease is an advisory lock of the session. Its two keys are a number of ours and the node.
+-- A lease of a node number is an advisory lock of the session. The two keys of the lock are a number
+-- that stands for this extension, and the node.
 CREATE FUNCTION snowflake.lease_node()
     RETURNS integer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -235,7 +255,7 @@ DECLARE
             WHERE c.is_this_instance AND c.leased AND c.lost_to IS NULL ORDER BY c.node);
     candidate integer;
 BEGIN
-    -- A standby has the claims of its primary, but not its locks.
+    -- A standby has the claims of its primary, but not its locks: it would lease a number twice.
     IF pg_is_in_recovery() THEN
         RAISE EXCEPTION 'cannot execute snowflake.lease_node() during recovery'
             USING ERRCODE = 'read_only_sql_transaction',
@@ -249,8 +269,8 @@ BEGIN
           AND l.objid::integer = ANY (candidates)
         ORDER BY l.objid;
     IF FOUND THEN
-        -- Nobody else has it. Should it be a lock of the transaction, which looks the same but would
-        -- end with it, this makes it the session's.
+        -- This session has the lock, and no other session has. The lock may be the transaction's, which
+        -- looks the same here but ends with the transaction: locked again, it is the session's.
         PERFORM pg_advisory_lock(lock_class, candidate);
         RETURN candidate;
     END IF;

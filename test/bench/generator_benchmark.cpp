@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t some_tick = 123'456'789'012;
 
-// Reserves from a sequence on and on, the clock a tick further each so many reservations.
+// Reserves from a sequence on and on. After so many reservations the clock is a tick further.
 void reserve_on_and_on(benchmark::State &state, Request request, std::int64_t reservations_a_tick) {
     Layout layout = default_layout;
     benchmark::DoNotOptimize(layout);
@@ -52,6 +52,20 @@ void reserve_batches(benchmark::State &state) {
                       4096);
 }
 BENCHMARK(reserve_batches);
+
+// What one nextval asks of the whole rule.
+void decide_in_full_ticks(benchmark::State &state) {
+    Layout layout = default_layout;
+    benchmark::DoNotOptimize(layout);
+    SequenceState sequence{.last = no_id, .reset = false};
+    Request request{.now = some_tick, .node = 1};
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(sequence);
+        sequence.last = decide(layout, sequence, request).last;
+        request.now += (sequence.last & 4095) == 4095;
+    }
+}
+BENCHMARK(decide_in_full_ticks);
 
 void step_in_run(benchmark::State &state) {
     Layout layout = default_layout;

@@ -1,7 +1,7 @@
-// Shows on a simulated cluster of as many instances as there are node numbers, whose claims reach
-// each other late, and not at all while the network is split, that the rule of claims keeps its
-// promise: no ID is made twice by instances that have heard of each other, every double claim ends
-// the same way for all, and it lives no longer than the news of it takes.
+// A simulated cluster of as many instances as there are node numbers. Claims reach other instances
+// late, and do not reach them while the network is split. The simulation shows that the rule of
+// claims keeps its promise: instances that have heard of each other make no ID twice, every double
+// claim ends the same way for all instances, and it lives no longer than the news of it takes.
 #include "claims.hpp"
 #include "generator.hpp"
 
@@ -33,7 +33,7 @@ constexpr std::int64_t year = 365 * 24 * 60 * minute;
 
 constexpr int node_count = 1023;
 
-// A session that is busy hears of what has arrived within a second.
+// A busy session takes notice of a claim within a second after its arrival.
 constexpr std::int64_t longest_hearing = second;
 
 // How long an instance whose number is refused waits for somebody to let it claim another.
@@ -42,7 +42,8 @@ constexpr std::int64_t longest_reaction = 2 * minute;
 // How far a clock is off at most.
 constexpr std::int64_t longest_skew = 5 * minute;
 
-// What happens to an instance at some time. Later ones of the same time come later.
+// What happens to an instance at some time. Events of the same time happen in the order of their
+// numbers.
 struct Event {
     enum class Kind : std::uint8_t {
         join,
@@ -57,9 +58,9 @@ struct Event {
     std::int64_t number = 0; // of the event
     int instance = 0;
     Kind kind = Kind::join;
-    Claim claim{};          // to hear of
-    bool withdrawn = false; // that it exists no more
-    std::int64_t life = 0;  // of the instance, that it is meant for
+    Claim claim{};          // that the instance hears of
+    bool withdrawn = false; // whether the claim is given up
+    std::int64_t life = 0;  // the life of the instance that the event is meant for
 
     bool operator>(const Event &other) const {
         return at != other.at ? at > other.at : number > other.number;
@@ -73,7 +74,7 @@ struct Run {
     int instance;
 };
 
-// A set of claims that finds those to one number.
+// A set of claims, by number.
 class Claims {
   public:
     void add(const Claim &claim) { of(claim.node).push_back(claim); }
@@ -109,7 +110,7 @@ struct Instance {
     int side = 0; // of a split
 };
 
-// What came of it.
+// What a simulation has shown.
 struct Outcome {
     std::int64_t double_claims = 0;
     std::int64_t longest_double_claim = 0;
@@ -132,7 +133,7 @@ class Cluster {
     void join_at(std::int64_t at, int i) { add({.at = at, .instance = i, .kind = Kind::join}); }
     void leave_at(std::int64_t at, int i) { add({.at = at, .instance = i, .kind = Kind::leave}); }
 
-    // Nothing gets from the one half to the other from now until then.
+    // Splits the network: no news gets from the one half to the other before this time.
     void split(std::int64_t until) {
         split_until_ = until;
         for (Instance &instance : instances_)
@@ -149,7 +150,7 @@ class Cluster {
         now_ = end;
     }
 
-    // Every number has one instance that makes IDs with it, and every instance one number.
+    // Expects that every number has one instance, and every instance one number.
     void expect_settled() {
         for (int node = 1; node <= node_count; ++node) {
             ASSERT_EQ(truth_.of(node).size(), 1U) << "node " << node;
@@ -160,7 +161,8 @@ class Cluster {
             ASSERT_EQ(judge_for(instance).standing, Standing::valid);
     }
 
-    // IDs are made twice only by instances that claimed a number without knowing of each other.
+    // Expects that only instances that claimed a number without knowing of each other have made IDs
+    // twice.
     Outcome outcome() {
         std::sort(runs_.begin(), runs_.end(),
                   [](const Run &one, const Run &other) { return one.first < other.first; });
@@ -222,14 +224,15 @@ class Cluster {
             break;
         case Kind::release:
             withdraw(event.instance);
-            instance.identifier = random_.between(1, no_end); // what joins later is another
+            instance.identifier = random_.between(1, no_end); // another instance joins later
             instance.clock_is_off_by = random_.between(-longest_skew, longest_skew);
             instance.last = no_id;
             break;
         }
     }
 
-    // snowflake.claim_node(), by clocks of whole seconds, so that some claims are of the same time.
+    // Does what snowflake.claim_node() does. Clocks show whole seconds, so that some claims are of
+    // the same time.
     void claim(int i) {
         Instance &instance = at(i);
         const int node = instance.seen.lowest_free();
@@ -265,7 +268,8 @@ class Cluster {
         rivals_.insert(std::minmax(i, made_.at(rival.system_identifier).by));
     }
 
-    // In the order in which it happened, as replication does; the instance itself knows at once.
+    // Sends the news of a claim to all instances. News of one instance arrives in its order, as in
+    // replication; the instance itself knows at once.
     void tell_all(int i, const Claim &claim, bool withdrawn) {
         const Instance &teller = at(i);
         for (int other = 0; other < node_count; ++other) {
@@ -332,7 +336,7 @@ class Cluster {
              .life = instance.life});
     }
 
-    // Who makes IDs against a better claim cannot have heard of it yet.
+    // Expects that an instance which makes IDs against a better claim cannot have heard of it yet.
     void expect_news_is_due(const Claim &own) {
         for (const Claim &other : truth_.of(own.node)) {
             if (!is_better(other, own))
@@ -351,15 +355,16 @@ class Cluster {
     std::int64_t event_count_ = 0;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<Instance> instances_;
-    std::vector<std::vector<std::int64_t>> heard_; // when the last news of one is, by another
+    std::vector<std::vector<std::int64_t>> heard_; // when the last news of one arrives at another
     Claims truth_;                                 // all claims that exist
     std::map<std::int64_t, Made> made_;            // the last claim of an identifier
-    std::set<std::pair<int, int>> rivals_;         // who claimed the same number unaware
+    std::set<std::pair<int, int>> rivals_;         // that claimed a number unaware of each other
     std::vector<Run> runs_;
     Outcome outcome_;
 };
 
-// Each claims once it has heard of all claims before, and leaves once nobody's clock is behind.
+// Instances claim a number once they have heard of all claims before, and an instance gives its
+// number back once no clock is behind.
 TEST(SimulatedClaims, MakeNoIdTwiceWhereNewsIsWaitedFor) {
     constexpr std::int64_t longest_delay = 2 * second;
     constexpr std::int64_t between_claims = longest_delay + longest_hearing + 1;
@@ -370,11 +375,11 @@ TEST(SimulatedClaims, MakeNoIdTwiceWhereNewsIsWaitedFor) {
     cluster.run_until(now);
     cluster.expect_settled();
 
-    // The network splits and heals. Nobody joins meanwhile, but everybody makes IDs.
+    // The network splits and heals. No instance joins meanwhile, but every one makes IDs.
     cluster.split(now + 10 * minute);
     cluster.run_until(now += 11 * minute);
 
-    // One in ten is replaced.
+    // One instance in ten is replaced.
     for (int i = 0; i < node_count; i += 10)
         cluster.leave_at(now, i);
     now += 2 * longest_skew + between_claims;
@@ -397,7 +402,7 @@ void print(std::int64_t longest_delay, std::int64_t split, const Outcome &outcom
               << " ms, " << outcome.ids << " IDs, " << outcome.ids_made_twice << " made twice\n";
 }
 
-// Everybody claims without waiting.
+// Instances claim numbers without waiting for news.
 void expect_double_claims_end(std::int64_t longest_delay, std::int64_t split) {
     Cluster cluster(longest_delay, seeded_random());
     std::int64_t now = 0;
@@ -405,7 +410,7 @@ void expect_double_claims_end(std::int64_t longest_delay, std::int64_t split) {
         cluster.split(split);
     for (int i = 0; i < node_count; ++i, now += (longest_delay + longest_hearing) * 2 / 3)
         cluster.join_at(now, i);
-    // Whoever loses claims again, and may lose again.
+    // An instance that loses its number claims again, and may lose again.
     cluster.run_until(std::max(now, split) + 20 * longest_reaction);
     cluster.expect_settled();
 

@@ -1,4 +1,4 @@
-// The rule of claims, case by case. What comes of it in a cluster is simulated elsewhere.
+// The rule of claims, case by case. claims_simulation_test.cpp shows what it does in a cluster.
 #include "claims.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Calls a fuzz target where libFuzzer is not to be had: with every file of a corpus, then with what
-// chance makes of them.
+// A driver for the fuzz target where there is no libFuzzer. It calls the target with every file of
+// a corpus, and then with random changes of them.
 //
 //   layout_fuzz CORPUS            SNOWFLAKE_FUZZ_RUNS sets how many inputs to make
 #include "random.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using snowflake::testing::Random;
 
-// From memory of exactly that size, so that the sanitizer sees whoever reads beyond it.
+// Calls the target with memory of exactly that size, so that the sanitizer sees a read beyond it.
 void run(const std::string &input) {
     const std::vector<std::uint8_t> bytes{input.begin(), input.end()};
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
@@ -51,7 +51,7 @@ const std::string &any_of(const std::vector<std::string> &inputs, Random &random
         random.between(0, static_cast<std::int64_t>(inputs.size()) - 1))];
 }
 
-// One small change: a character more, less or other, or the end of another input.
+// Makes one small change: a character more, less or other, or the end of another input.
 void mutate(std::string &input, const std::vector<std::string> &corpus, Random &random) {
     const std::size_t at = position(input, random);
     const char byte = static_cast<char>(random.between(0, 255));

@@ -1,5 +1,5 @@
-// Shows each rule of the next ID and each of its boundaries, one by one, and then that no state,
-// clock or request whatsoever makes the generator go back or leave its layout.
+// The rules of the next ID and their boundaries, one by one. Random tests then show that no state,
+// clock or request makes the generator go back or leave its layout.
 #include "generator.hpp"
 
 #include "layouts.hpp"
@@ -22,7 +22,9 @@ static void PrintTo(Refusal refusal, std::ostream *out) {
                                      "exhausted",
                                      "node_out_of_range",
                                      "stride_too_wide",
-                                     "stride_misplaced"};
+                                     "stride_misplaced",
+                                     "too_far_ahead",
+                                     "above_max_value"};
     *out << names[static_cast<int>(refusal)];
 }
 
@@ -56,7 +58,7 @@ constexpr Refusal refusal(Id last, const Request &request) {
     return next(last, request).refusal;
 }
 
-// It works at compile time.
+// The generator works at compile time.
 static_assert(next(no_id, {.now = now, .node = 7}).first == id(now, 7, 0));
 static_assert(high_water_mark(default_layout, 0) == id(999, 1023, 4095));
 
@@ -100,7 +102,7 @@ TEST(GeneratorRule2, WithinATickTheCounterGoesOn) {
 
 TEST(GeneratorRule2, AFullCounterGivesTheTickAfter) {
     EXPECT_EQ(next(id(now, 7, 4095), {.now = now, .node = 7}).first, id(now + 1, 7, 0));
-    // And from there on it waits for the clock, counting.
+    // From there on the sequence counts in that tick until the clock gets there.
     EXPECT_EQ(next(id(now + 1, 7, 0), {.now = now, .node = 7}).first, id(now + 1, 7, 1));
     EXPECT_EQ(next(id(now + 1, 7, 4095), {.now = now, .node = 7}).first, id(now + 2, 7, 0));
     EXPECT_EQ(next(id(now + 2, 7, 9), {.now = now + 3, .node = 7}).first, id(now + 3, 7, 0));
@@ -251,14 +253,14 @@ TEST(GeneratorEnd, ALeaseEndsWithTheLayout) {
     EXPECT_EQ(got.last, int64_max);
 }
 
-// Someone gave the sequence a layout with less time in it than the one its last ID is from.
+// A caller asks for a layout that ends before the last ID of the sequence, which is from another.
 TEST(GeneratorEnd, ALastBeyondTheLayoutIsRefused) {
     for (const Id last : {narrow.last_id() + 1, id(narrow.last_tick() + 5, 7, 5), int64_max})
         for (const std::int64_t clock : {std::int64_t{0}, now, narrow.last_tick(), last_tick})
             EXPECT_EQ(reserve(narrow, last, {.now = clock, .node = 7}).refusal, Refusal::exhausted);
 }
 
-// .. and a layout that reads other fields from it goes on all the same.
+// A layout that reads other fields from the last ID goes on all the same.
 TEST(GeneratorEnd, ALastOfAnotherLayoutIsPassed) {
     const Id last = id(now, 7, 5);
     const Reservation got = reserve(counter_above_node, last, {.now = now, .node = 7});
@@ -491,7 +493,169 @@ TEST(HighWaterMark, AtTheEndOfTheLayoutNothingIsLeftAboveIt) {
     EXPECT_EQ(refusal(mark, {.now = last_tick - 5, .node = 1023}), Refusal::exhausted);
 }
 
-// What must hold of a reservation whatever was asked for.
+constexpr Id closing(std::int64_t tick) {
+    return id(tick, 0, 4095);
+}
+
+constexpr Decision decided(Id last, bool reset, const Request &request, const Limits &limits = {}) {
+    return decide(default_layout, {.last = last, .reset = reset}, request, limits);
+}
+
+constexpr bool going_on = false;
+constexpr bool reset = true;
+
+void expect_hands_out(Id first, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::hand_out);
+    EXPECT_EQ(decision.reserved.first, first);
+    EXPECT_EQ(decision.last, decision.reserved.last);
+}
+
+void expect_closes(std::int64_t tick, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::close);
+    EXPECT_EQ(decision.closed_tick, tick);
+    EXPECT_EQ(decision.last, closing(tick));
+}
+
+void expect_waits(std::int64_t tick, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::wait);
+    EXPECT_EQ(decision.closed_tick, tick);
+}
+
+void expect_refuses(Refusal why, const Decision &decision) {
+    EXPECT_EQ(decision.action, Action::refuse);
+    EXPECT_EQ(decision.reserved.refusal, why);
+}
+
+TEST(GeneratorRule4, ASequenceThatGoesOnIsAReservation) {
+    for (const Id last : {no_id, Id{5}, id(now - 1, 7, 5), id(now, 7, 5), id(now + 9, 7, 4095)}) {
+        const Request request{.now = now, .node = 7, .wanted = 10};
+        expect_hands_out(next(last, request).first, decided(last, going_on, request));
+        EXPECT_EQ(decided(last, going_on, request).last, next(last, request).last);
+        EXPECT_EQ(decided(last, going_on, request).reserved.count, next(last, request).count);
+    }
+}
+
+TEST(GeneratorRule4, ASequenceThatWasResetClosesTheTick) {
+    for (const Id last : {no_id, Id{0}, Id{1'000'000}, id(now - 1, 1023, 4095), id(now, 1, 0),
+                          id(now, 7, 5), id(now, 1023, 4095), closing(now)})
+        for (const bool batch : {false, true})
+            expect_closes(
+                now, decided(last, reset, {.now = now, .node = 7, .wanted = 5000, .batch = batch}));
+}
+
+// No session has handed out IDs before that the clock has not reached.
+TEST(GeneratorRule4, ASequenceThatWasSetAheadOfTheClockGoesOnFromThere) {
+    const Request request{.now = now, .node = 7};
+    expect_hands_out(id(now + 1, 7, 6), decided(id(now + 1, 7, 5), reset, request));
+    expect_hands_out(id(now + 1001, 7, 0), decided(id(now + 1000, 1023, 4095), reset, request));
+    expect_hands_out(id(now + 2, 7, 0), decided(closing(now + 1), reset, request));
+}
+
+TEST(GeneratorRule4, ASessionThatFindsTheTickClosedWaits) {
+    expect_waits(now, decided(closing(now), going_on, {.now = now, .node = 7}));
+    // The time that a session has read may be older.
+    expect_waits(now, decided(closing(now), going_on, {.now = now - 1, .node = 7}));
+    expect_waits(now, decided(closing(now), going_on, {.now = 0, .node = 1023, .wanted = 100}));
+}
+
+TEST(GeneratorRule4, AfterTheClosedTickTheSequenceGoesOn) {
+    expect_hands_out(id(now + 1, 7, 0),
+                     decided(closing(now), going_on, {.now = now + 1, .node = 7}));
+    expect_hands_out(id(now + 2, 7, 0),
+                     decided(closing(now), going_on, {.now = now + 2, .node = 7}));
+}
+
+// Otherwise sessions would wait although nothing has reset the sequence.
+TEST(GeneratorRule4, NoIdThatANodeMakesClosesATick) {
+    for (const std::int32_t node : {1, 512, 1023})
+        expect_hands_out(id(now + 1, 7, 0),
+                         decided(id(now, node, 4095), going_on, {.now = now, .node = 7}));
+    EXPECT_EQ(decided(id(now, 0, 4094), going_on, {.now = now, .node = 7}).action,
+              Action::hand_out);
+    for (const Layout layout : some_layouts)
+        EXPECT_NE(high_water_mark(layout, layout.first_id_of_tick(5)),
+                  closing_id(layout,
+                             layout.tick_of(high_water_mark(layout, layout.first_id_of_tick(5)))));
+}
+
+TEST(GeneratorRule4, AClosedTickHasNothingLeftInAnyLayout) {
+    for (const Layout layout :
+         {default_layout, counter_above_node, seconds, microseconds, narrow, without_counter}) {
+        const std::int64_t tick = 123'456;
+        for (const std::int64_t node : {std::int64_t{1}, std::int64_t{layout.last_node()}}) {
+            const Reservation got =
+                reserve(layout, closing_id(layout, tick), {.now = tick, .node = node});
+            EXPECT_EQ(layout.tick_of(got.first), tick + 1);
+        }
+    }
+}
+
+TEST(GeneratorRule4, WhatCannotBeHadIsRefusedBeforeAnythingIsClosed) {
+    for (const bool state : {going_on, reset}) {
+        expect_refuses(Refusal::node_out_of_range, decided(5, state, {.now = now, .node = 0}));
+        expect_refuses(Refusal::before_epoch, decided(5, state, {.now = -1, .node = 7}));
+        expect_refuses(Refusal::exhausted, decided(5, state, {.now = last_tick + 1, .node = 7}));
+        expect_refuses(Refusal::exhausted, decided(int64_max, state, {.now = now, .node = 7}));
+    }
+    expect_refuses(Refusal::exhausted,
+                   decided(closing(last_tick), going_on, {.now = last_tick, .node = 7}));
+}
+
+TEST(GeneratorRule4, TheTimeAfterAWaitIsInTheNextTickAtLeast) {
+    const std::int64_t end = default_layout.unix_us(now + 1);
+    EXPECT_EQ(time_after(default_layout, now, end), end);
+    EXPECT_EQ(time_after(default_layout, now, end + 5), end + 5);
+    EXPECT_EQ(time_after(default_layout, now, end - 1), end); // the clock stands still
+    EXPECT_EQ(time_after(default_layout, now, 0), end);
+}
+
+TEST(GeneratorLimits, NoIdIsAboveTheMaximum) {
+    const Request request{.now = now, .node = 7};
+    const Id last = id(now, 7, 5);
+    expect_hands_out(id(now, 7, 6), decided(last, going_on, request, {.max_value = last + 1}));
+    expect_refuses(Refusal::above_max_value, decided(last, going_on, request, {.max_value = last}));
+    expect_refuses(Refusal::above_max_value, decided(5, going_on, request, {.max_value = 1'000}));
+}
+
+TEST(GeneratorLimits, ALeaseThatPassesTheMaximumBecomesOneId) {
+    const Id last = id(now, 7, 5);
+    const Request lease{.now = now, .node = 7, .wanted = 10};
+    EXPECT_EQ(decided(last, going_on, lease, {.max_value = last + 10}).reserved.count, 10);
+    EXPECT_EQ(decided(last, going_on, lease, {.max_value = last + 9}).reserved.count, 1);
+    expect_refuses(Refusal::above_max_value, decided(last, going_on, lease, {.max_value = last}));
+}
+
+TEST(GeneratorLimits, ABatchThatPassesTheMaximumIsRefusedAsAWhole) {
+    const Id last = id(now, 7, 5);
+    EXPECT_EQ(decided(last, going_on, batch_of(10), {.max_value = last + 10}).reserved.count, 10);
+    expect_refuses(Refusal::above_max_value,
+                   decided(last, going_on, batch_of(10), {.max_value = last + 9}));
+}
+
+TEST(GeneratorLimits, NoTickIsClosedAboveTheMaximum) {
+    const Request request{.now = now, .node = 7};
+    expect_closes(now, decided(no_id, reset, request, {.max_value = id(now, 7, 0)}));
+    // Where the counter is the higher field, the ID that closes the tick is above the next ID.
+    const Id first = counter_above_node.compose({.tick = now, .node = 7, .counter = 0});
+    const auto with_maximum = [&](Id max_value) {
+        return decide(counter_above_node, {.last = no_id, .reset = true}, request,
+                      {.max_value = max_value});
+    };
+    expect_refuses(Refusal::above_max_value, with_maximum(first));
+    expect_refuses(Refusal::above_max_value, with_maximum(closing_id(counter_above_node, now) - 1));
+    EXPECT_EQ(with_maximum(closing_id(counter_above_node, now)).action, Action::close);
+}
+
+TEST(GeneratorLimits, NoIdIsBeyondTheLastTick) {
+    const auto up_to = [](std::int64_t tick, std::int64_t wanted) {
+        return decided(no_id, going_on, batch_of(wanted), {.last_tick = tick});
+    };
+    EXPECT_EQ(up_to(now + 1, 2 * 4096).action, Action::hand_out);
+    expect_refuses(Refusal::too_far_ahead, up_to(now + 1, 2 * 4096 + 1));
+    expect_refuses(Refusal::too_far_ahead, up_to(now - 1, 1));
+}
+
+// Expects what must hold of a reservation whatever was asked for.
 void expect_sound(Layout layout, Id last, const Request &request, const Reservation &got) {
     const std::int64_t stride = request.stride;
     ASSERT_GT(got.first, last);
@@ -499,7 +663,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     ASSERT_LE(got.count, std::max<std::int64_t>(request.wanted, 1));
     ASSERT_EQ(got.step, stride * layout.counter_step());
 
-    // All of it belongs to one tick of the layout and to the node.
+    // The whole reservation belongs to one tick of the layout and to the node.
     const Fields first = layout.split(got.first);
     const Fields end = layout.split(got.last);
     ASSERT_TRUE(layout.contains(got.last));
@@ -510,7 +674,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     ASSERT_TRUE(got.count == request.wanted || request.wanted < 1 ||
                 end.counter + stride > layout.last_counter());
 
-    // It is the clock's tick, or last's, or the one after.
+    // The tick is the clock's, or last's, or the one after.
     const std::int64_t tick_of_last = last < 0 ? -1 : layout.tick_of(last);
     if (request.now > tick_of_last) {
         ASSERT_EQ(first.tick, request.now);
@@ -523,7 +687,7 @@ void expect_sound(Layout layout, Id last, const Request &request, const Reservat
     }
 }
 
-// Whether a refusal is one that the state, the clock or the request gives reason for.
+// Tells whether the state, the clock or the request gives reason for a refusal.
 bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
     switch (why) {
     case Refusal::none:
@@ -539,11 +703,14 @@ bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
         return request.stride < 1 || request.stride > std::int64_t{layout.last_counter()} + 1;
     case Refusal::stride_misplaced:
         return request.stride > 1 && layout.counter_step() > 1;
+    case Refusal::too_far_ahead: // these two are for decide()
+    case Refusal::above_max_value:
+        return false;
     }
     return false;
 }
 
-// Mostly near what is possible, and sometimes well beyond.
+// Makes a request that is mostly near what is possible, and sometimes well beyond.
 Request random_request(Layout layout, Id last, Random &random) {
     const std::int64_t tick = last < 0 ? 0 : layout.tick_of(last);
     const std::int64_t any_tick = random.of_any_size(int64_max) - 1;
@@ -574,7 +741,7 @@ TEST(GeneratorRandom, IsSoundInAnyState) {
     EXPECT_GT(given, 100'000); // else the requests were not worth much
 }
 
-// What as many single calls reserve, were the clock to stand still; fewer if they are refused.
+// Reserves the IDs of a batch by single calls while the clock stands still, until one is refused.
 std::vector<Reservation> singles(Layout layout, Id last, const Request &batch) {
     Request single = batch;
     single.wanted = 1;
@@ -590,7 +757,7 @@ std::vector<Reservation> singles(Layout layout, Id last, const Request &batch) {
     return all;
 }
 
-// A batch is the same, or is refused where they are not all to be had.
+// Expects that a batch is what single calls make, or is refused where they do not get all IDs.
 void expect_batch_of_singles(Layout layout, Id last, const Request &request,
                              const Reservation &got) {
     const std::vector<Reservation> expected = singles(layout, last, request);

@@ -1,5 +1,6 @@
-// Whatever bytes come in, as the text of a layout or as its bits with an ID and a time: the answer
-// is an error or in range, and nothing is undefined. libFuzzer calls it, or fuzz_driver.cpp.
+// A fuzz target. It takes any bytes for the text of a layout, or for its bits with an ID and a
+// time, and expects an error or an answer in range, and no undefined behaviour. libFuzzer calls it,
+// or fuzz_driver.cpp.
 #include "layout.hpp"
 #include "layout_presets.hpp"
 #include "layout_text.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 using namespace snowflake;
 
-// Ends the process where something is not as it must be, so that every driver takes note.
+// Ends the process if a condition does not hold, which every driver notices.
 void require(bool holds, int line = __builtin_LINE()) {
     if (holds)
         return;
@@ -25,7 +26,7 @@ void require(bool holds, int line = __builtin_LINE()) {
     std::abort();
 }
 
-// An ID of any value is none of the layout's, or the one of its fields.
+// Checks any number as an ID: the layout does not contain it, or it is the ID of its fields.
 void try_id(Layout layout, Id id) {
     if (!layout.contains(id)) {
         require(id < 0 || id > layout.last_id());
@@ -42,7 +43,7 @@ void try_id(Layout layout, Id id) {
     require(layout.unix_us(fields.tick + 1) - layout.unix_us(fields.tick) == layout.tick_us());
 }
 
-// A time of any value from -2^62 on is outside the layout, or within its tick.
+// Checks any time from -2^62 on: it is outside the layout, or within its tick.
 void try_time(Layout layout, std::int64_t unix_us) {
     constexpr std::int64_t earliest = -(std::int64_t{1} << 62);
     const std::int64_t time = std::max(unix_us, earliest);

@@ -1,4 +1,4 @@
-// Shows that the presets, and layouts written as text, read the IDs that were published for them.
+// Tests that the presets, and layouts written as text, read the IDs that were published for them.
 #include "layout_presets.hpp"
 
 #include "layout_text.hpp"

@@ -1,5 +1,5 @@
-// Shows that a layout packs timestamp, node and counter as documented, tells them apart again, and
-// refuses to be what it cannot be.
+// Tests that a layout packs timestamp, node and counter as documented and splits them again, and
+// that parts which make no layout are refused.
 #include "layout.hpp"
 
 #include "layouts.hpp"
@@ -175,7 +175,7 @@ TEST(Layout, KnowsTheFirstIdOfATick) {
                   layout.last_id_of_tick(layout.last_tick() - 1) + 1);
 }
 
-// By hand: what a tick takes, and more if the epoch is between two multiples of the tick.
+// Reckoned by hand: the decimals of a tick, and more if the epoch is no multiple of the tick.
 TEST(Layout, KnowsHowManyDecimalsItsTimesTake) {
     for (int exponent = 0; exponent <= 6; ++exponent)
         EXPECT_EQ(with_fields(exponent, 40, 10, 12).decimals(), 6 - exponent);
@@ -191,7 +191,7 @@ TEST(Layout, KnowsHowManyDecimalsItsTimesTake) {
     EXPECT_EQ(layout_of(epoch_2023 + 657, 0, 51, 0, 0).value().decimals(), 6);
 }
 
-// Without a node or a counter there is nothing that could come first.
+// Where node or counter has no bits, neither of them comes first.
 TEST(Layout, IsOneWhicheverEmptyFieldComesFirst) {
     for (const auto &[node, counter] : {std::pair{0, 12}, std::pair{10, 0}, std::pair{0, 0}}) {
         Layout::Parts parts = default_parts;

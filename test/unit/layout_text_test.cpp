@@ -1,5 +1,5 @@
-// Shows that a layout survives being written and read, and that every wrong text is refused for the
-// reason that it is wrong.
+// Tests that a layout that is written and read again is the same, and that every wrong text is
+// refused for the right reason.
 #include "layout_text.hpp"
 
 #include "layouts.hpp"
@@ -40,8 +40,8 @@ std::optional<Layout> layout_of(std::string_view text) {
     return parse_layout(text).layout;
 }
 
-// That the text is refused for this reason, and that it is this part of the text itself that is
-// pointed at; or none, where one is missing.
+// Expects that a text is refused for this reason, and that the failure points at this part of the
+// text itself; or at none, where a part is missing.
 void expect_error(std::string_view text, LayoutTextError error, std::string_view part = {}) {
     SCOPED_TRACE(text);
     const ParsedLayout parsed = parse_layout(text);
@@ -282,8 +282,7 @@ TEST(LayoutTextRandom, IsReadAsWhatWasWritten) {
     }
 }
 
-// Whatever character is changed, the text is refused or is the canonical text of a layout that can
-// be written and read.
+// A text with any one character changed is refused, or is a layout that can be written and read.
 TEST(LayoutTextRandom, ChangedTextIsRefusedOrReadRight) {
     Random random = seeded_random();
     for (int i = 0; i < 300'000; ++i) {

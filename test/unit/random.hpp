@@ -1,5 +1,5 @@
-// Random numbers for the tests. The seed is fixed, so that a failure can be seen again; the
-// environment variable SNOWFLAKE_SEED sets another.
+// Random numbers for the tests. The seed is fixed, so that a failure can be seen again. The
+// environment variable SNOWFLAKE_SEED sets another seed.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 
 namespace snowflake::testing {
 
-// A number from the environment; fallback where the variable is not set.
+// Reads a number from the environment; fallback where the variable is not set.
 inline std::int64_t environment_number(const char *name, std::int64_t fallback) {
     const char *const set = std::getenv(name);
     if (set == nullptr)
@@ -27,7 +27,7 @@ inline std::int64_t environment_number(const char *name, std::int64_t fallback) 
     return value;
 }
 
-// Does without the distributions of the standard library, which give other numbers elsewhere.
+// A generator without the distributions of the standard library, which differ between systems.
 class Random {
   public:
     explicit Random(std::int64_t seed) : engine_(static_cast<std::uint64_t>(seed)) {}
@@ -42,7 +42,7 @@ class Random {
     // 0 .. high, with small numbers as likely as great ones: half of them have half the bits.
     std::int64_t of_any_size(std::int64_t high) { return between(0, high >> between(0, 62)); }
 
-    // True once in so many times.
+    // Is true once in so many times.
     bool one_in(std::int64_t times) { return between(1, times) == 1; }
 
   private:

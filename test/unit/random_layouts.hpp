@@ -9,7 +9,7 @@
 
 namespace snowflake::testing {
 
-// Parts in their ranges; what they add up to may be too much.
+// Makes parts that are in their ranges; their sum may be too great for a layout.
 inline Layout::Parts random_parts(Random &random) {
     return {.epoch_ms = random.of_any_size((std::int64_t{1} << 42) - 1),
             .tick_exponent = static_cast<int>(random.between(0, 6)),

@@ -1,7 +1,8 @@
-// Shows on a simulated cluster, whose clocks drift, stall and jump and whose instances crash and
-// are renumbered, that every promise made about IDs holds for each of millions of them: they
-// increase, none is made twice, none is further ahead of the clock than there is reason for, and
-// the end of the layout is the end. SNOWFLAKE_SIMULATED_IDS says how many.
+// A simulated cluster, whose clocks drift, stall and jump, whose instances crash and are
+// renumbered, and whose users reset sequences while other sessions wait for them. It shows that
+// every promise about IDs holds for each of millions of them: (a) they increase, (b) none is made
+// twice, (c) none is further ahead of the clock than there is reason for, and (d) the end of the
+// layout is the end. SNOWFLAKE_SIMULATED_IDS says how many.
 #include "generator.hpp"
 
 #include "layouts.hpp"
@@ -30,8 +31,16 @@ constexpr std::int64_t minute = 60 * second;
 constexpr std::int64_t hour = 60 * minute;
 constexpr std::int64_t year = 8'766 * hour;
 
+std::size_t index(int number) {
+    return static_cast<std::size_t>(number);
+}
+
 constexpr int instance_count = 64;
 constexpr int sequence_count = 8;
+
+// How far the processors of one instance are from its clock at most: two of them may differ by
+// clock_skew_us.
+constexpr std::int64_t processor_skew = 50;
 
 std::int64_t ids_to_simulate() {
     return environment_number("SNOWFLAKE_SIMULATED_IDS", 50'000'000);
@@ -46,10 +55,11 @@ class Clock {
 
     [[nodiscard]] std::int64_t read(std::int64_t true_time) const {
         const std::int64_t running = std::max<std::int64_t>(true_time - runs_from_, 0);
-        return set_to_ + running + running / 1'000'000 * drift_ppm_;
+        return set_to_ + running + running * drift_ppm_ / 1'000'000;
     }
 
-    // To at most half an hour off the true time, so a jump may be an hour long, forward or back.
+    // Sets the clock to at most half an hour off the true time. A jump may therefore be an hour
+    // long, forward or back.
     void jump(std::int64_t true_time, Random &random) {
         const std::int64_t off_by = random.of_any_size(hour / 2);
         set_to_ = true_time + (random.one_in(2) ? off_by : -off_by);
@@ -67,40 +77,56 @@ class Clock {
     std::int64_t runs_from_ = 0;
 };
 
-// What one instance keeps of one sequence.
-struct SequenceState {
-    Id last = no_id;         // the greatest ID reserved, as in the sequence's tuple
-    Id mark = no_id;         // the high-water mark, all that is left of it after a crash
+// What one instance keeps of one sequence: its tuple, and what the WAL says of it.
+struct Tuple {
+    SequenceState state{.last = no_id, .reset = true}; // as CREATE SEQUENCE leaves it
+    Id mark = no_id;         // the high-water mark, which is what a crash leaves
     bool written_out = true; // by a checkpoint, since the mark was logged
+    bool logged = true;      // else a crash leaves nothing
 
-    // Log when the mark is passed, and after a checkpoint.
-    void reserved(Layout layout, Id id) {
-        last = id;
+    // Logs when the mark is passed, and after a checkpoint.
+    void advance(Layout layout, Id last) {
+        state = {.last = last, .reset = false};
         if (written_out || last > mark) {
             mark = high_water_mark(layout, last);
             written_out = false;
         }
     }
 
-    void crash() { last = mark; }
+    // Does what setval, TRUNCATE and ALTER SEQUENCE do.
+    void set(Id last) {
+        state = {.last = last, .reset = true};
+        mark = last;
+    }
+
+    void recover() { state = {.last = mark, .reset = true}; }
 };
 
-// How far ahead of the clock a sequence may be on one instance, and why. Reckoned from what was
-// asked of it and what happened to it, without the generator: since the clock last read a time that
-// was beyond anything there was reason for, it may have used the counters that were asked for, a
-// second's worth for each crash, and the rest of a tick for each change to a lower node.
+// How far ahead of the clock a sequence may be on one instance, and why. This is reckoned without
+// the generator, from what sessions asked for and what befell the sequence since the clock last
+// read a time beyond all that there was reason for. Since then the sequence may have used the
+// counters that were asked for, a second for each crash, the rest of a tick for each change to a
+// lower node, and a closed tick for each session that gave up waiting. A session that finds the
+// sequence reset takes its clock to be ahead by clock_skew_us, and crashes and closed ticks count
+// from there.
 struct Lead {
     std::int64_t since = 0; // the tick that the clock read then
     std::int64_t counters_asked = 0;
     std::int64_t crashes = 0;
     std::int64_t renumberings = 0;
+    std::int64_t waits_given_up = 0;
 
     // Counters from the layout's epoch up to which there is reason for IDs, exclusive.
     [[nodiscard]] std::int64_t allowed(Layout layout) const {
         const std::int64_t capacity = std::int64_t{layout.last_counter()} + 1;
-        const std::int64_t ticks = since + crashes * layout.ticks_per_second() + renumberings;
+        const std::int64_t skew = (clock_skew_us + layout.tick_us() - 1) / layout.tick_us();
+        const std::int64_t ticks = since + crashes * (layout.ticks_per_second() + skew) +
+                                   renumberings + waits_given_up * (1 + skew);
         return ticks * capacity + counters_asked;
     }
+
+    // Notes that a user put the sequence into this tick.
+    void set_to(Layout layout, std::int64_t tick) { clock_read(layout, tick + 1); }
 
     void clock_read(Layout layout, std::int64_t now) {
         if (now * (std::int64_t{layout.last_counter()} + 1) >= allowed(layout))
@@ -110,7 +136,9 @@ struct Lead {
 
 // What was seen of one sequence on one instance.
 struct History {
-    Id greatest = no_id; // the greatest ID handed out, with the rest of its stride
+    Id greatest = no_id;       // the greatest ID handed out or set, with the rest of its stride
+    std::int64_t reached = -1; // the last tick handed out from, set to or closed
+    std::int64_t closed = -1;  // the tick that was closed last
     std::int64_t node = 0;
     bool used_since_crash = false;
     Lead lead;
@@ -129,7 +157,7 @@ struct Stride {
     Id last;
 };
 
-// How often what happened; shows that the simulation met what it is for.
+// How often each kind of event happened. It shows that the simulation met what it is for.
 struct Tally {
     std::int64_t ids = 0;
     std::int64_t reservations = 0;
@@ -141,6 +169,14 @@ struct Tally {
     std::int64_t after_crash = 0;   // ahead of the clock by a crash
     std::int64_t node_lowered = 0;  // the node was lower than the one before, within a tick
     std::int64_t node_raised = 0;
+    std::int64_t closed = 0;          // a session found the sequence reset and closed the tick
+    std::int64_t closed_with_ids = 0; // .. and IDs of this very tick had been handed out
+    std::int64_t set_ahead = 0;       // .. or found it set ahead of the clock, and went on
+    std::int64_t waited = 0;          // another session found the tick closed
+    std::int64_t gave_up = 0;         // the clock did not leave the closed tick
+    std::int64_t set_down = 0;        // setval, TRUNCATE
+    std::int64_t set_up = 0;
+    std::int64_t lost = 0; // a crash left nothing of the sequence
 };
 
 std::ostream &operator<<(std::ostream &out, const Tally &tally) {
@@ -154,20 +190,47 @@ std::ostream &operator<<(std::ostream &out, const Tally &tally) {
          {"batches through several ticks", tally.long_batches},
          {"ahead after a crash", tally.after_crash},
          {"node lowered within a tick", tally.node_lowered},
-         {"node raised within a tick", tally.node_raised}});
+         {"node raised within a tick", tally.node_raised},
+         {"ticks closed", tally.closed},
+         {"ticks closed that had IDs", tally.closed_with_ids},
+         {"found reset ahead of the clock", tally.set_ahead},
+         {"closed ticks found", tally.waited},
+         {"waits given up", tally.gave_up},
+         {"set down", tally.set_down},
+         {"set up", tally.set_up},
+         {"lost in a crash", tally.lost}});
     for (const auto &[what, times] : rows)
         out << "  " << what << ": " << times << '\n';
     return out;
 }
 
-// Checks the promises. It sees what was asked for and what came, and the changes made to an
-// instance; it does not see the state of the sequences.
+// A session that asks for IDs of one sequence, and that may be held up on the way.
+struct Session {
+    int instance;
+    int sequence;
+    std::int64_t processor;      // how far its processor is from the clock of the instance
+    Request request;             // its time is filled in when the session gets the sequence
+    std::int64_t read_us;        // the clock, when the session read it last
+    std::int64_t now_us;         // the time that the session takes it to be
+    std::int64_t goes_on_at = 0; // true time, whatever the clock says
+    bool waits = false;
+    std::int64_t closed_tick = -1; // that it waits for, or has waited for
+};
+
+// Checks the promises. The witness sees what was asked for and what came, and what befell an
+// instance or a sequence; it does not see the state of the sequences.
 class Witness {
   public:
     explicit Witness(Layout layout)
         : layout_(layout), holders_(static_cast<std::size_t>(layout.last_node()) + 1, nobody) {}
 
     [[nodiscard]] const Tally &tally() const { return tally_; }
+    [[nodiscard]] Tally &tally() { return tally_; }
+
+    // The greatest ID that a table of the user's can have.
+    [[nodiscard]] Id greatest(int instance, int sequence) const {
+        return seen_.at(index(instance)).at(index(sequence)).greatest;
+    }
 
     // A node number belongs to the first instance that takes it, for good.
     void node_taken(int instance, std::int64_t node) {
@@ -177,24 +240,53 @@ class Witness {
     }
 
     void crashed(int instance) {
-        for (History &seen : seen_.at(static_cast<std::size_t>(instance)))
+        for (History &seen : seen_.at(index(instance)))
             if (std::exchange(seen.used_since_crash, false))
                 ++seen.lead.crashes;
     }
 
-    void answered(int instance, int sequence, const Request &request, const Reservation &got) {
-        History &seen = seen_.at(static_cast<std::size_t>(instance)).at(index(sequence));
-        if (::testing::Test::HasFailure())
-            return; // the first is the one to look at
-        if (got.refusal == Refusal::none)
-            expect_ids(instance, sequence, seen, request, got);
-        else
-            expect_refusal_is_justified(seen, request, got.refusal);
-        if (::testing::Test::HasFailure())
-            describe(instance, sequence, seen, request, got);
+    // Notes that a user set a sequence to an ID that is above every one before.
+    void set_up(int instance, int sequence, Id last) {
+        History &seen = seen_.at(index(instance)).at(index(sequence));
+        seen.greatest = last;
+        seen.reached = std::max(seen.reached, layout_.tick_of(last));
+        seen.lead.set_to(layout_, layout_.tick_of(last));
     }
 
-    // Promise (b) once more, without any trust in fields: no number was made twice for a sequence.
+    void gave_up(const Session &session) {
+        ++tally_.gave_up;
+        ++seen_.at(index(session.instance)).at(index(session.sequence)).lead.waits_given_up;
+    }
+
+    void answered(const Session &session, bool was_reset, const Decision &got) {
+        History &seen = seen_.at(index(session.instance)).at(index(session.sequence));
+        if (::testing::Test::HasFailure())
+            return; // the first is the one to look at
+        seen.lead.clock_read(layout_, layout_.tick_at(session.read_us));
+        switch (got.action) {
+        case Action::refuse:
+            expect_refusal_is_justified(seen, session.request, got.reserved.refusal);
+            break;
+        case Action::close:
+            expect_closing_is_justified(seen, session, was_reset, got);
+            break;
+        case Action::wait:
+            ++tally_.waited;
+            EXPECT_EQ(got.closed_tick, seen.closed) << "a wait for a tick that nobody closed";
+            EXPECT_GE(got.closed_tick, session.request.now) << "a wait for a tick that is over";
+            EXPECT_GT(got.closed_tick, session.closed_tick) << "a second wait for one tick";
+            break;
+        case Action::hand_out:
+            tally_.set_ahead += was_reset;
+            expect_ids(session.instance, session.sequence, seen, session.request, got.reserved);
+            break;
+        }
+        if (::testing::Test::HasFailure())
+            describe(session, seen, got);
+    }
+
+    // Checks promise (b) once more, without any trust in fields: no number was made twice for a
+    // sequence.
     void expect_all_distinct() {
         for (const std::vector<Run> &runs : runs_) {
             const std::vector<Stride> strides = sorted_strides(runs);
@@ -208,12 +300,9 @@ class Witness {
   private:
     static constexpr int nobody = -1;
 
-    static std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
-    // (a) and (b), ID by ID, then (c) and what a reservation promises as a whole.
+    // Checks (a) and (b) ID by ID, then (c) and what a reservation promises as a whole.
     void expect_ids(int instance, int sequence, History &seen, const Request &request,
                     const Reservation &got) {
-        seen.lead.clock_read(layout_, request.now);
         count_what_happened(seen, request, got);
         ASSERT_LE(request.now, layout_.last_tick()) << "(d) an ID beyond the end of the layout";
         ASSERT_GE(request.now, 0) << "an ID from before the epoch";
@@ -244,12 +333,13 @@ class Witness {
             ++runs.back().count;
         }
         ASSERT_EQ(got.last, seen.greatest);
+        seen.reached = layout_.tick_of(got.last);
         expect_no_undue_lead(seen, request, got);
         seen.node = request.node;
         seen.used_since_crash = true;
     }
 
-    // (c)
+    // Checks (c).
     void expect_no_undue_lead(History &seen, const Request &request, const Reservation &got) {
         const Fields first = layout_.split(got.first);
         const Fields last = layout_.split(got.last);
@@ -265,10 +355,26 @@ class Witness {
         ASSERT_LE(end, seen.lead.allowed(layout_))
             << "(c) ahead of the clock by " << first.tick - request.now << " ticks, since tick "
             << seen.lead.since << " by " << seen.lead.counters_asked << " counters, "
-            << seen.lead.crashes << " crashes, " << seen.lead.renumberings << " renumberings";
+            << seen.lead.crashes << " crashes, " << seen.lead.renumberings << " renumberings, "
+            << seen.lead.waits_given_up << " waits given up";
     }
 
-    // There may be refusals only at both ends of the layout.
+    // Expects that a session closes only the tick of its clock, and only where it found the
+    // sequence reset.
+    void expect_closing_is_justified(History &seen, const Session &session, bool was_reset,
+                                     const Decision &got) {
+        ++tally_.closed;
+        tally_.closed_with_ids += got.closed_tick == seen.reached;
+        ASSERT_TRUE(was_reset);
+        ASSERT_EQ(got.closed_tick, layout_.tick_at(session.read_us + clock_skew_us));
+        ASSERT_EQ(layout_.tick_of(got.last), got.closed_tick);
+        ASSERT_EQ(layout_.node_of(got.last), 0) << "(b) an ID that a node can make";
+        seen.closed = got.closed_tick;
+        seen.reached = std::max(seen.reached, got.closed_tick);
+        seen.used_since_crash = true;
+    }
+
+    // Expects refusals only at the two ends of the layout.
     void expect_refusal_is_justified(const History &seen, const Request &request, Refusal why) {
         ++tally_.refusals;
         if (why == Refusal::before_epoch) {
@@ -278,15 +384,14 @@ class Witness {
         ASSERT_EQ(why, Refusal::exhausted);
         if (request.now > layout_.last_tick())
             return;
-        // Nothing is left but the last tick, or a crash put the sequence on the mark at the end; or
-        // a batch takes more ticks than are left.
+        // The sequence is in the last tick, or a crash put it on the mark at the end, or a batch
+        // takes more ticks than are left.
         const std::int64_t fitting = (std::int64_t{layout_.last_counter()} + 1) / request.stride;
         const std::int64_t more_ticks = request.batch ? (request.wanted - 1) / fitting + 1 : 0;
-        ASSERT_TRUE(seen.greatest >= 0 || request.now + more_ticks > layout_.last_tick())
+        ASSERT_TRUE(seen.reached >= 0 || request.now + more_ticks > layout_.last_tick())
             << "exhausted before it began";
-        const std::int64_t begins = std::max(layout_.tick_of(std::max<Id>(seen.greatest, 0)) +
-                                                 layout_.ticks_per_second() - 1,
-                                             request.now);
+        const std::int64_t begins = std::max(
+            std::max<std::int64_t>(seen.reached, 0) + layout_.ticks_per_second() - 1, request.now);
         ASSERT_GE(begins + more_ticks, layout_.last_tick());
     }
 
@@ -320,14 +425,17 @@ class Witness {
         return strides;
     }
 
-    static void describe(int instance, int sequence, const History &seen, const Request &request,
-                         const Reservation &got) {
-        std::cout << "instance " << instance << ", sequence " << sequence << ", greatest seen "
-                  << seen.greatest << "; asked: now " << request.now << ", node " << request.node
-                  << ", stride " << request.stride << ", wanted " << request.wanted << ", batch "
-                  << request.batch << "; got: refusal " << static_cast<int>(got.refusal)
-                  << ", first " << got.first << ", last " << got.last << ", step " << got.step
-                  << ", count " << got.count << '\n';
+    static void describe(const Session &session, const History &seen, const Decision &decision) {
+        const Request &request = session.request;
+        const Reservation &got = decision.reserved;
+        std::cout << "instance " << session.instance << ", sequence " << session.sequence
+                  << ", greatest seen " << seen.greatest << "; asked: now " << request.now
+                  << ", node " << request.node << ", stride " << request.stride << ", wanted "
+                  << request.wanted << ", batch " << request.batch << "; got: action "
+                  << static_cast<int>(decision.action) << ", refusal "
+                  << static_cast<int>(got.refusal) << ", first " << got.first << ", last "
+                  << got.last << ", step " << got.step << ", count " << got.count
+                  << ", closed tick " << decision.closed_tick << '\n';
     }
 
     Layout layout_;
@@ -342,7 +450,7 @@ struct Instance {
     Clock clock;
     std::int64_t node;
     std::vector<std::int64_t> nodes_held; // this one and those it had before
-    std::array<SequenceState, sequence_count> sequences{};
+    std::array<Tuple, sequence_count> sequences{};
 };
 
 // Instances that take turns at handing out IDs, each with a copy of every sequence.
@@ -356,6 +464,7 @@ class Cluster {
             const std::int64_t node = take_free_node(i);
             instances_.push_back(
                 {.clock = Clock(true_time, random_), .node = node, .nodes_held = {node}});
+            instances_.back().sequences.back().logged = false;
         }
     }
 
@@ -365,13 +474,16 @@ class Cluster {
 
     void set_true_time(std::int64_t true_time) {
         true_time_ = true_time;
-        for (Instance &instance : instances_)
-            instance.clock.jump(true_time, random_);
+        for (int i = 0; i < instance_count; ++i)
+            jump(i);
     }
 
-    void pass_time(std::int64_t duration) { true_time_ += duration; }
+    void pass_time(std::int64_t duration) {
+        true_time_ += duration;
+        let_sessions_go_on();
+    }
 
-    // Some instance is busy for a moment, and something may befall it meanwhile.
+    // Lets some instance be busy for a moment. Something may befall it meanwhile.
     void turn() {
         const auto i = static_cast<int>(random_.between(0, instance_count - 1));
         const auto sequence = static_cast<int>(random_.between(0, sequence_count - 1));
@@ -386,6 +498,9 @@ class Cluster {
     // Asks for all that is left until the end of the layout, then shows that it stays the end,
     // whatever the clock says.
     void expect_end() {
+        sessions_.clear();
+        for (Instance &instance : instances_)
+            instance.sequences.back().logged = true; // else it would not know that it was there
         for (int i = 0; i < instance_count; ++i)
             for (int sequence = 0; sequence < sequence_count; ++sequence)
                 expect_end_of(i, sequence);
@@ -393,26 +508,36 @@ class Cluster {
 
   private:
     void expect_end_of(int i, int sequence) {
-        const Instance &instance = instances_.at(static_cast<std::size_t>(i));
-        Request request{.now = layout_.last_tick(), .node = instance.node};
-        request.wanted = std::int64_t{layout_.last_counter()} + 1;
-        for (int lease = 0; ask(i, sequence, request); ++lease)
+        Session session = begin(i, sequence);
+        const auto ask_at = [&](std::int64_t tick) {
+            session.read_us = session.now_us = layout_.unix_us(tick);
+            return ask(session);
+        };
+        session.request.stride = 1;
+        session.request.wanted = std::int64_t{layout_.last_counter()} + 1;
+        session.request.batch = false;
+        // A sequence that was set back goes by the clock, which goes anywhere in this test.
+        if (tuple(session).state.reset) {
+            set(i, sequence, layout_.last_id());
+            witness_.set_up(i, sequence, layout_.last_id());
+        }
+        for (int lease = 0; ask_at(layout_.last_tick()) == Action::hand_out; ++lease)
             ASSERT_LT(lease, 1) << "(d) the last tick holds no more than one full lease";
         for (int again = 0; again < 100; ++again) {
-            request.now = random_.between(0, layout_.last_tick() + 1);
-            request.stride = random_stride();
-            request.wanted = random_wanted();
-            request.batch = random_.one_in(4);
-            ASSERT_FALSE(ask(i, sequence, request)) << "(d) an ID after the end";
+            session.request.stride = random_stride();
+            session.request.wanted = random_wanted();
+            session.request.batch = random_.one_in(4);
+            ASSERT_NE(ask_at(random_.between(0, layout_.last_tick() + 1)), Action::hand_out)
+                << "(d) an ID after the end";
             if (random_.one_in(10))
                 crash(i);
         }
     }
 
     void befall(int i) {
-        Instance &instance = instances_.at(static_cast<std::size_t>(i));
+        Instance &instance = instances_.at(index(i));
         if (random_.one_in(40))
-            instance.clock.jump(true_time_, random_);
+            jump(i);
         if (random_.one_in(40))
             instance.clock.stall(true_time_, random_.of_any_size(10 * minute));
         if (random_.one_in(40))
@@ -420,19 +545,90 @@ class Cluster {
         if (random_.one_in(40))
             renumber(i);
         if (random_.one_in(20))
-            for (SequenceState &sequence : instance.sequences)
+            for (Tuple &sequence : instance.sequences)
                 sequence.written_out = true;
     }
 
-    void crash(int i) {
-        for (SequenceState &sequence : instances_.at(static_cast<std::size_t>(i)).sequences)
-            sequence.crash();
-        witness_.crashed(i);
+    // Sets the clock of an instance. The clock alone keeps the IDs of a sequence that was set back
+    // above the earlier ones. A user who sets the clock back must therefore first set such a
+    // sequence to the greatest ID in the table.
+    void jump(int i) {
+        for (int sequence = 0; sequence < sequence_count; ++sequence)
+            if (instances_.at(index(i)).sequences.at(index(sequence)).state.reset)
+                set(i, sequence, witness_.greatest(i, sequence));
+        instances_.at(index(i)).clock.jump(true_time_, random_);
     }
 
-    // To a number that no other instance ever held: the IDs made under it are still about.
+    void crash(int i) {
+        std::erase_if(sessions_, [i](const Session &session) { return session.instance == i; });
+        witness_.crashed(i);
+        for (int sequence = 0; sequence < sequence_count; ++sequence) {
+            Tuple &tuple = instances_.at(index(i)).sequences.at(index(sequence));
+            if (tuple.logged) {
+                tuple.recover();
+                continue;
+            }
+            ++witness_.tally().lost;
+            set(i, sequence, lowest_possible(i, sequence, no_id));
+        }
+    }
+
+    // Resets a sequence in any of the ways that users have.
+    void reset(int i, int sequence) {
+        const Id greatest = witness_.greatest(i, sequence);
+        switch (random_.between(0, 4)) {
+        case 0: // TRUNCATE, RESTART
+            return set_down(i, sequence, no_id);
+        case 1: // setval, to any number
+            return set_down(i, sequence, random_.of_any_size(std::max<Id>(greatest, 0)));
+        case 2: // .. mostly to one of the same tick
+            return set_down(i, sequence,
+                            greatest - random_.of_any_size(layout_.last_id_of_tick(0)));
+        case 3: // setval, to the greatest ID in the table; ALTER SEQUENCE
+            return set(i, sequence, greatest);
+        default:
+            set_up(i, sequence);
+        }
+    }
+
+    void set(int i, int sequence, Id last) {
+        instances_.at(index(i)).sequences.at(index(sequence)).set(last);
+    }
+
+    void set_down(int i, int sequence, Id last) {
+        ++witness_.tally().set_down;
+        set(i, sequence, lowest_possible(i, sequence, last));
+    }
+
+    // Sets a sequence to an ID of some other layout or program, up to ten seconds ahead of the
+    // greatest ID.
+    void set_up(int i, int sequence) {
+        const Id greatest = std::max<Id>(witness_.greatest(i, sequence), 0);
+        const std::int64_t ticks = random_.of_any_size(10 * layout_.ticks_per_second());
+        const Id last = greatest + random_.of_any_size(std::min(layout_.last_id_of_tick(ticks),
+                                                                layout_.last_id() - greatest));
+        if (last > layout_.first_id_of_tick(layout_.last_tick()))
+            return;
+        ++witness_.tally().set_up;
+        set(i, sequence, last);
+        witness_.set_up(i, sequence, last);
+    }
+
+    // Returns the lowest ID, from last on, to which a user may set a sequence. Nothing is promised
+    // for a sequence that is set back while it is ahead of the clock. The user sets such a sequence
+    // to the greatest ID in the table.
+    [[nodiscard]] Id lowest_possible(int i, int sequence, Id last) const {
+        const Id greatest = witness_.greatest(i, sequence);
+        const std::int64_t clock = instances_.at(index(i)).clock.read(true_time_);
+        const bool ahead =
+            greatest >= 0 && layout_.tick_of(greatest) > layout_.tick_at(clock + processor_skew);
+        return ahead ? greatest : last;
+    }
+
+    // Gives an instance another number. No other instance may ever have held it, because the IDs
+    // made under it still exist.
     void renumber(int i) {
-        Instance &instance = instances_.at(static_cast<std::size_t>(i));
+        Instance &instance = instances_.at(index(i));
         const bool take_new = instance.nodes_held.size() < 10 && !free_nodes_.empty();
         if (take_new)
             instance.nodes_held.push_back(take_free_node(i));
@@ -449,32 +645,101 @@ class Cluster {
         return node;
     }
 
-    // Mostly less than a millisecond, so that calls meet in one tick; sometimes up to a minute.
+    // Returns a time that is mostly less than a millisecond, so that calls meet in one tick, and
+    // sometimes up to a minute.
     std::int64_t random_moment() {
         if (random_.one_in(256))
             return random_.of_any_size(minute);
         return random_.one_in(2) ? 0 : random_.between(0, millisecond / 2);
     }
 
+    // Lets a session ask: at once, or held up after it has read the clock.
     void call(int i, int sequence) {
-        const Instance &instance = instances_.at(static_cast<std::size_t>(i));
-        ask(i, sequence,
-            {.now = layout_.tick_at(instance.clock.read(true_time_)),
-             .node = instance.node,
-             .stride = random_stride(),
-             .wanted = random_wanted(),
-             .batch = random_.one_in(4)});
+        Session session = begin(i, sequence);
+        if (random_.one_in(8)) {
+            session.goes_on_at = true_time_ + random_.of_any_size(10 * millisecond);
+            sessions_.push_back(session);
+        } else {
+            proceed(session);
+        }
+        if (random_.one_in(100))
+            reset(i, sequence);
     }
 
-    // Whether there was an ID.
-    bool ask(int i, int sequence, const Request &request) {
-        SequenceState &state = instances_.at(static_cast<std::size_t>(i))
-                                   .sequences.at(static_cast<std::size_t>(sequence));
-        const Reservation got = reserve(layout_, state.last, request);
-        if (got.refusal == Refusal::none)
-            state.reserved(layout_, got.last);
-        witness_.answered(i, sequence, request, got);
-        return got.refusal == Refusal::none;
+    Session begin(int i, int sequence) {
+        Session session{.instance = i,
+                        .sequence = sequence,
+                        .processor = random_.between(-processor_skew, processor_skew),
+                        .request = {.now = 0,
+                                    .node = instances_.at(index(i)).node,
+                                    .stride = random_stride(),
+                                    .wanted = random_wanted(),
+                                    .batch = random_.one_in(4)},
+                        .read_us = 0,
+                        .now_us = 0};
+        session.now_us = session.read_us = read_clock(session);
+        return session;
+    }
+
+    void proceed(Session session) {
+        const Tuple &state = tuple(session);
+        if (state.state.reset) { // reads the clock while it holds the sequence
+            session.read_us = read_clock(session);
+            session.now_us = session.read_us + clock_skew_us;
+        }
+        const Action action = ask(session);
+        if (action != Action::close && action != Action::wait)
+            return;
+        session.waits = true;
+        session.closed_tick = layout_.tick_of(state.state.last);
+        session.goes_on_at = true_time_ + layout_.tick_us() + patience_us;
+        sessions_.push_back(session);
+    }
+
+    // Lets those sessions go on whose time has come. They may have to wait again.
+    void let_sessions_go_on() {
+        std::vector<Session> ready;
+        std::erase_if(sessions_, [&](const Session &session) {
+            const bool goes_on = true_time_ >= session.goes_on_at || is_over(session);
+            if (goes_on)
+                ready.push_back(session);
+            return goes_on;
+        });
+        for (Session &session : ready) {
+            if (session.waits) {
+                if (!is_over(session))
+                    witness_.gave_up(session);
+                session.waits = false;
+                session.read_us = read_clock(session);
+                session.now_us = time_after(layout_, session.closed_tick, session.read_us);
+            }
+            proceed(session);
+        }
+    }
+
+    // Tells whether the session waits for a tick that its clock has left.
+    [[nodiscard]] bool is_over(const Session &session) const {
+        return session.waits && read_clock(session) >= layout_.unix_us(session.closed_tick + 1);
+    }
+
+    [[nodiscard]] std::int64_t read_clock(const Session &session) const {
+        return instances_.at(index(session.instance)).clock.read(true_time_) + session.processor;
+    }
+
+    Tuple &tuple(const Session &session) {
+        return instances_.at(index(session.instance)).sequences.at(index(session.sequence));
+    }
+
+    // Lets a session that holds the sequence ask the rule, and write what it decides.
+    Action ask(Session &session) {
+        Tuple &state = tuple(session);
+        session.request.now = layout_.tick_at(session.now_us);
+        const bool was_reset = state.state.reset;
+        const Decision decision = decide(layout_, state.state, session.request);
+        if (decision.action == Action::hand_out || decision.action == Action::close)
+            state.advance(layout_, decision.last);
+        witness_.answered(session, was_reset, decision);
+        return decision.action;
     }
 
     std::int64_t random_stride() {
@@ -495,6 +760,7 @@ class Cluster {
     Witness witness_;
     std::vector<std::int64_t> free_nodes_;
     std::vector<Instance> instances_;
+    std::vector<Session> sessions_; // that are held up, or wait for a tick to end
 };
 
 // Lets a cluster make so many IDs in the middle of its layout, where no ID may be refused.
@@ -516,6 +782,14 @@ void expect_promises_hold(Layout layout, std::int64_t ids) {
     EXPECT_GT(tally.after_crash, 0);
     EXPECT_GT(tally.node_lowered, 0);
     EXPECT_GT(tally.node_raised, 0);
+    EXPECT_GT(tally.closed, 0);
+    EXPECT_GT(tally.closed_with_ids, 0);
+    EXPECT_GT(tally.set_ahead, 0);
+    EXPECT_GT(tally.waited, 0);
+    EXPECT_GT(tally.gave_up, 0);
+    EXPECT_GT(tally.set_down, 0);
+    EXPECT_GT(tally.set_up, 0);
+    EXPECT_GT(tally.lost, 0);
 }
 
 TEST(SimulatedCluster, KeepsItsPromisesInTheDefaultLayout) {
@@ -534,7 +808,7 @@ TEST(SimulatedCluster, KeepsItsPromisesWithTicksOfAMicrosecond) {
     expect_promises_hold(microseconds, ids_to_simulate() / 20);
 }
 
-// Over the epoch: some clocks read a time before it and are refused until they pass it.
+// The time passes the epoch. Instances whose clocks read a time before it are refused until then.
 TEST(SimulatedCluster, KeepsItsPromisesFromTheEpochOn) {
     const Random random = seeded_random();
     for (const Layout layout : some_layouts) {
@@ -549,7 +823,8 @@ TEST(SimulatedCluster, KeepsItsPromisesFromTheEpochOn) {
     }
 }
 
-// Over the end: the clocks pass it one after the other, then all of them are set back again.
+// The time passes the end of the layout, one clock after the other, and then all clocks are set
+// back.
 TEST(SimulatedCluster, KeepsItsPromisesUpToTheEndOfTheLayout) {
     const Random random = seeded_random();
     for (const Layout layout : some_layouts) {

@@ -1,5 +1,6 @@
-// Shows that the threads of an application may use the pure rooms at once, because they share
-// nothing that changes. It is built with the thread sanitizer, which fails it where it sees a race.
+// Tests that the threads of an application may use the pure files at once, because they share
+// nothing that changes. The thread sanitizer, with which this is built, fails it where it sees a
+// race.
 #include "generator.hpp"
 #include "layout_presets.hpp"
 #include "layout_text.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 using namespace snowflake;
 
-// What one thread gets: IDs of one node at a clock that advances with every tenth, in the default
-// layout; and whether it read every preset as it is while the others did.
+// The work of one thread, in the default layout: it makes IDs of one node, the clock a tick further
+// with every tenth, and reads every preset while the other threads do.
 struct Work {
     std::vector<Id> ids;
     bool read_presets = true;

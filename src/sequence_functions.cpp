@@ -1,36 +1,15 @@
-// What SQL can call to make IDs and to learn the node, and what the server calls when it loads the
-// module: the C ABI between the extension script and the rooms below.
+// The functions of SQL that make IDs, or tell which ones the session has made. Only arguments in
+// and results out: the rules stand in the rooms below.
 
 #include "allocate.hpp"
-#include "clock.hpp"
 #include "layout.hpp"
 #include "layout_datum.hpp"
-#include "nodes.hpp"
-#include "run_as.hpp"
-#include "schema.hpp"
 #include "server.hpp"
 #include "session.hpp"
-#include "settings.hpp"
 
 using namespace snowflake;
 
 extern "C" {
-
-SNOWFLAKE_MODULE_MAGIC;
-
-void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
-    settings::define(nodes::forget);
-    nodes::define();
-    session::define();
-    run_as::init();
-}
-
-// _schema_is_new() returns boolean
-PG_FUNCTION_INFO_V1(snowflake_schema_is_new);
-Datum snowflake_schema_is_new(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    PG_RETURN_BOOL(schema::is_new());
-}
 
 // nextval(regclass) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_nextval);
@@ -65,39 +44,6 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
     if (batch.left == 0)
         SRF_RETURN_DONE(call);
     SRF_RETURN_NEXT(call, Int64GetDatum(take(batch)));
-}
-
-// node_setting() returns integer: the setting as the module knows it. A value that somebody gave
-// before the module was loaded has been checked by then.
-PG_FUNCTION_INFO_V1(snowflake_node_setting);
-Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
-    if (settings::node() == settings::node_unset)
-        PG_RETURN_NULL();
-    PG_RETURN_INT32(settings::node());
-}
-
-// how_to_unset_node() returns text
-PG_FUNCTION_INFO_V1(snowflake_how_to_unset_node);
-Datum snowflake_how_to_unset_node(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    PG_RETURN_TEXT_P(cstring_to_text(settings::how_to_unset_node()));
-}
-
-// node() returns integer
-PG_FUNCTION_INFO_V1(snowflake_node);
-Datum snowflake_node(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    PG_RETURN_INT32(nodes::node(clock_us()));
-}
-
-// nodes_changed() returns trigger
-PG_FUNCTION_INFO_V1(snowflake_nodes_changed);
-Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
-    if (!CALLED_AS_TRIGGER(fcinfo))
-        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-                errmsg("function \"snowflake.nodes_changed\" was not called as a trigger"));
-    nodes::tell_of_change(reinterpret_cast<TriggerData *>(fcinfo->context)->tg_relation);
-    PG_RETURN_POINTER(nullptr); // what an AFTER trigger returns is ignored
 }
 
 // currval(regclass) returns bigint

@@ -1,0 +1,25 @@
+// The errors of making an ID, with the details and hints that a user needs.
+#pragma once
+
+#include "generator.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+namespace snowflake {
+
+// What was attempted, as far as a message tells of it.
+struct Attempt {
+    Layout layout;
+    int node;
+    std::int64_t now_us; // the clock, in Unix microseconds
+    std::int64_t count;  // IDs that had to be reserved, or nothing
+};
+
+// Raises the error for a refusal by the rule of the next ID.
+[[noreturn]] void raise_refusal(Refusal refusal, const session::Sequence &sequence,
+                                const Attempt &attempt);
+
+// Raises 55000: the sequence is the database's, and the layout is not the default one.
+[[noreturn]] void raise_foreign_layout(const session::Sequence &sequence);
+
+} // namespace snowflake
