@@ -167,7 +167,14 @@ CREATE FUNCTION snowflake._source_of(class oid, object oid, sub_object integer)
         (SELECT format('operator %I.%s of %I', n.nspname, o.oprname, pg_get_userbyid(o.oprowner))
              FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
              WHERE class = 'pg_operator'::regclass AND o.oid = object),
-        (SELECT format('%s %s', i.type, i.identity) FROM pg_identify_object(class, object, sub_object) i))
+        -- Only an object of a class that the server knows can be asked for.
+        (SELECT format('%s %s', i.type, i.identity)
+             FROM (SELECT 'pg_class'::regclass::oid AS known
+                   UNION SELECT refclassid FROM pg_depend
+                       WHERE refclassid = class AND refobjid = object) k
+             CROSS JOIN LATERAL pg_identify_object(
+                 k.known, object, CASE k.known WHEN 'pg_class'::regclass THEN sub_object ELSE 0 END) i
+             WHERE k.known = class))
 $function$;
 COMMENT ON FUNCTION snowflake._source_of(oid, oid, integer) IS
     'name of what an object comes from: an extension, a function or operator of whatever types, or the object itself';
