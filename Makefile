@@ -10,10 +10,12 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
-SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql generate.sql decode.sql time.sql nodes.sql \
-                convert_expressions.sql sequences.sql convert_access.sql convert_references.sql \
-                convert_columns.sql convert_rights.sql convert_definitions.sql convert_dependents.sql \
-                convert_trials.sql convert_obstacles.sql convert_plan.sql convert.sql)
+SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql decode.sql time.sql nodes.sql) \
+               $(addprefix src/sql/convert/,expressions.sql) src/sql/sequences.sql \
+               $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
+                annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
+               $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql guard.sql \
+                identity.sql strangers.sql plan.sql run.sql back.sql)
 DATA_built  = $(SCRIPT)
 # For applications that make IDs themselves: the headers that know no server.
 HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)

@@ -98,26 +98,26 @@ SELECT 'twitter'::snowflake.layout OPERATOR(snowflake.=) 'twitter'::snowflake.la
        'twitter'::snowflake.layout OPERATOR(snowflake.<>) 'twitter'::snowflake.layout AS unequal;
 -- Claims, and what shows them.
 BEGIN;
-SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node(), snowflake.node_setting();
+SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node(), snowflake._node_setting();
 SELECT snowflake.lease_node(), pg_catalog.pg_advisory_unlock_all();
 SELECT pg_catalog.count(*) AS claims, pg_catalog.count(lost_to) AS lost FROM snowflake.cluster;
 SELECT snowflake.release_node();
 ROLLBACK;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS layouts FROM snowflake.layouts;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS sequences FROM snowflake.sequences;
-SELECT pg_catalog.count(*) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq');
-SELECT pg_catalog.array_agg(c) AS columns FROM snowflake.conversion_columns('victim.parent_id_seq') c \gset
-SELECT pg_catalog.count(*) AS dependents FROM snowflake.conversion_dependents(:'columns');
-SELECT pg_catalog.array_agg(d) AS dependents FROM snowflake.conversion_dependents(:'columns') d \gset
+SELECT pg_catalog.count(*) AS columns FROM snowflake._conversion_columns('victim.parent_id_seq');
+SELECT pg_catalog.array_agg(c) AS columns FROM snowflake._conversion_columns('victim.parent_id_seq') c \gset
+SELECT pg_catalog.count(*) AS dependents FROM snowflake._conversion_dependents(:'columns');
+SELECT pg_catalog.array_agg(d) AS dependents FROM snowflake._conversion_dependents(:'columns') d \gset
 SELECT pg_catalog.count(*) AS obstacles
-    FROM snowflake.conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents');
+    FROM snowflake._conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents');
 SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x.command IS NOT NULL) AS defined
-    FROM snowflake.conversion_dependents(:'columns') d,
-         snowflake.conversion_definition(d.kind, d.objid) x;
+    FROM snowflake._conversion_dependents(:'columns') d,
+         snowflake._kind_commands(d) x;
 SELECT pg_catalog.count(*) AS rights
-    FROM snowflake.conversion_rights('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass);
+    FROM snowflake._conversion_rights('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass);
 SELECT pg_catalog.count(*) AS annotations
-    FROM snowflake.conversion_annotations('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass, 'TABLE x');
+    FROM snowflake._conversion_annotations('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass, 'TABLE x');
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 5) AS plan FROM snowflake.conversion_plan('victim.parent_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('victim.parent_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('victim.child_id_seq');
@@ -204,7 +204,7 @@ SELECT snowflake.nextval(:secret);
 SELECT * FROM snowflake.nextvals(:secret, 2);
 SELECT snowflake.currval(:secret);
 SELECT * FROM snowflake.conversion_plan(:secret);
-SELECT snowflake.conversion_run(:secret, '');
+SELECT snowflake._conversion_run(:secret, '');
 SELECT snowflake.convert_sequence_to_snowflake(:secret);
 SELECT snowflake.convert_snowflake_to_sequence(:secret);
 RESET ROLE;

@@ -74,7 +74,7 @@ PG_FUNCTION_INFO_V1(snowflake_nodes_changed);
 Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     if (!CALLED_AS_TRIGGER(fcinfo))
         ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-                errmsg("function \"snowflake.nodes_changed\" was not called as a trigger"));
+                errmsg("function \"snowflake._nodes_changed\" was not called as a trigger"));
     nodes::tell_of_change(reinterpret_cast<TriggerData *>(fcinfo->context)->tg_relation);
     PG_RETURN_POINTER(nullptr); // what an AFTER trigger returns is ignored
 }

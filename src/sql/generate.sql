@@ -1,8 +1,12 @@
 -- Making IDs. The functions keep the names, rights and errors of the server's own.
 
--- The database-wide sequence. It is guarded, as a converted one is: an INCREMENT that leaves the
--- server's own nextval no room, and a first value that counts as taken.
-CREATE SEQUENCE snowflake.id_seq INCREMENT BY 9223372036854775807;
+-- The database-wide sequence. It is guarded as a converted sequence is: with the INCREMENT of a guard, and
+-- a first value that counts as taken.
+DO $install$
+BEGIN
+    EXECUTE format('CREATE SEQUENCE snowflake.id_seq INCREMENT BY %s', snowflake._guard());
+END
+$install$;
 SELECT pg_catalog.setval('snowflake.id_seq', 1, true);
 GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');

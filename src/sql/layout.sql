@@ -3,39 +3,39 @@
 
 CREATE TYPE snowflake.layout;
 
-CREATE FUNCTION snowflake.layout_in(cstring)
+CREATE FUNCTION snowflake._layout_in(cstring)
     RETURNS snowflake.layout
     AS 'MODULE_PATHNAME', 'snowflake_layout_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_in(cstring) IS
+COMMENT ON FUNCTION snowflake._layout_in(cstring) IS
     'input of type snowflake.layout';
 
-CREATE FUNCTION snowflake.layout_out(snowflake.layout)
+CREATE FUNCTION snowflake._layout_out(snowflake.layout)
     RETURNS cstring
     AS 'MODULE_PATHNAME', 'snowflake_layout_out'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_out(snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_out(snowflake.layout) IS
     'output of type snowflake.layout';
 
-CREATE FUNCTION snowflake.layout_recv(internal)
+CREATE FUNCTION snowflake._layout_recv(internal)
     RETURNS snowflake.layout
     AS 'MODULE_PATHNAME', 'snowflake_layout_recv'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_recv(internal) IS
+COMMENT ON FUNCTION snowflake._layout_recv(internal) IS
     'binary input of type snowflake.layout';
 
-CREATE FUNCTION snowflake.layout_send(snowflake.layout)
+CREATE FUNCTION snowflake._layout_send(snowflake.layout)
     RETURNS bytea
     AS 'int8send'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_send(snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_send(snowflake.layout) IS
     'binary output of type snowflake.layout';
 
 CREATE TYPE snowflake.layout (
-    INPUT = snowflake.layout_in,
-    OUTPUT = snowflake.layout_out,
-    RECEIVE = snowflake.layout_recv,
-    SEND = snowflake.layout_send,
+    INPUT = snowflake._layout_in,
+    OUTPUT = snowflake._layout_out,
+    RECEIVE = snowflake._layout_recv,
+    SEND = snowflake._layout_send,
     INTERNALLENGTH = 8,
     PASSEDBYVALUE,
     ALIGNMENT = double
@@ -45,71 +45,71 @@ COMMENT ON TYPE snowflake.layout IS
 
 -- Comparing. The order means nothing; it is there for sorting and grouping.
 
-CREATE FUNCTION snowflake.layout_eq(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8eq'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_eq(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout) IS
     'implementation of = operator';
 
-CREATE FUNCTION snowflake.layout_ne(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ne'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_ne(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout) IS
     'implementation of <> operator';
 
-CREATE FUNCTION snowflake.layout_lt(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8lt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_lt(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout) IS
     'implementation of < operator';
 
-CREATE FUNCTION snowflake.layout_le(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8le'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_le(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout) IS
     'implementation of <= operator';
 
-CREATE FUNCTION snowflake.layout_gt(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8gt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_gt(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout) IS
     'implementation of > operator';
 
-CREATE FUNCTION snowflake.layout_ge(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ge'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_ge(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout) IS
     'implementation of >= operator';
 
-CREATE FUNCTION snowflake.layout_cmp(snowflake.layout, snowflake.layout)
+CREATE FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout)
     RETURNS integer
     AS 'btint8cmp'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_cmp(snowflake.layout, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout) IS
     'less-equal-greater';
 
-CREATE FUNCTION snowflake.layout_hash(snowflake.layout)
+CREATE FUNCTION snowflake._layout_hash(snowflake.layout)
     RETURNS integer
     AS 'hashint8'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_hash(snowflake.layout) IS
+COMMENT ON FUNCTION snowflake._layout_hash(snowflake.layout) IS
     'hash';
 
-CREATE FUNCTION snowflake.layout_hash_extended(snowflake.layout, bigint)
+CREATE FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint)
     RETURNS bigint
     AS 'hashint8extended'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.layout_hash_extended(snowflake.layout, bigint) IS
+COMMENT ON FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint) IS
     'hash';
 
 CREATE OPERATOR snowflake.= (
-    FUNCTION = snowflake.layout_eq,
+    FUNCTION = snowflake._layout_eq,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.=),
@@ -123,7 +123,7 @@ COMMENT ON OPERATOR snowflake.= (snowflake.layout, snowflake.layout) IS
     'equal';
 
 CREATE OPERATOR snowflake.<> (
-    FUNCTION = snowflake.layout_ne,
+    FUNCTION = snowflake._layout_ne,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.<>),
@@ -135,7 +135,7 @@ COMMENT ON OPERATOR snowflake.<> (snowflake.layout, snowflake.layout) IS
     'not equal';
 
 CREATE OPERATOR snowflake.< (
-    FUNCTION = snowflake.layout_lt,
+    FUNCTION = snowflake._layout_lt,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.>),
@@ -147,7 +147,7 @@ COMMENT ON OPERATOR snowflake.< (snowflake.layout, snowflake.layout) IS
     'less than';
 
 CREATE OPERATOR snowflake.<= (
-    FUNCTION = snowflake.layout_le,
+    FUNCTION = snowflake._layout_le,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.>=),
@@ -159,7 +159,7 @@ COMMENT ON OPERATOR snowflake.<= (snowflake.layout, snowflake.layout) IS
     'less than or equal';
 
 CREATE OPERATOR snowflake.> (
-    FUNCTION = snowflake.layout_gt,
+    FUNCTION = snowflake._layout_gt,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.<),
@@ -171,7 +171,7 @@ COMMENT ON OPERATOR snowflake.> (snowflake.layout, snowflake.layout) IS
     'greater than';
 
 CREATE OPERATOR snowflake.>= (
-    FUNCTION = snowflake.layout_ge,
+    FUNCTION = snowflake._layout_ge,
     LEFTARG = snowflake.layout,
     RIGHTARG = snowflake.layout,
     COMMUTATOR = OPERATOR(snowflake.<=),
@@ -189,15 +189,15 @@ CREATE OPERATOR CLASS snowflake.layout_ops
     OPERATOR 3 snowflake.=,
     OPERATOR 4 snowflake.>=,
     OPERATOR 5 snowflake.>,
-    FUNCTION 1 snowflake.layout_cmp(snowflake.layout, snowflake.layout);
+    FUNCTION 1 snowflake._layout_cmp(snowflake.layout, snowflake.layout);
 COMMENT ON OPERATOR CLASS snowflake.layout_ops USING btree IS
     'sorts and groups layouts';
 
 CREATE OPERATOR CLASS snowflake.layout_ops
     DEFAULT FOR TYPE snowflake.layout USING hash AS
     OPERATOR 1 snowflake.=,
-    FUNCTION 1 snowflake.layout_hash(snowflake.layout),
-    FUNCTION 2 snowflake.layout_hash_extended(snowflake.layout, bigint);
+    FUNCTION 1 snowflake._layout_hash(snowflake.layout),
+    FUNCTION 2 snowflake._layout_hash_extended(snowflake.layout, bigint);
 COMMENT ON OPERATOR CLASS snowflake.layout_ops USING hash IS
     'hashes layouts';
 
@@ -218,16 +218,16 @@ CREATE FUNCTION snowflake.describe(layout snowflake.layout,
 COMMENT ON FUNCTION snowflake.describe(snowflake.layout) IS
     'what a layout has room for; IDs are counted for a node and a sequence';
 
-CREATE FUNCTION snowflake.preset_names()
+CREATE FUNCTION snowflake._preset_names()
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_preset_names'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.preset_names() IS
+COMMENT ON FUNCTION snowflake._preset_names() IS
     'names that type snowflake.layout takes for layouts';
 
 CREATE VIEW snowflake.layouts AS
     SELECT preset.name, preset.name::snowflake.layout AS layout, room.*
-    FROM pg_catalog.unnest(snowflake.preset_names()) AS preset (name),
+    FROM pg_catalog.unnest(snowflake._preset_names()) AS preset (name),
          snowflake.describe(preset.name::snowflake.layout) AS room;
 COMMENT ON VIEW snowflake.layouts IS
     'layouts that have a name, and what they have room for';

@@ -6,7 +6,7 @@
 -- same number make two rows, and no replication conflict. For the same reason no other column is
 -- unique. A dump does not contain the rows: a database restored elsewhere must not bring claims along.
 CREATE TABLE snowflake.nodes (
-    node integer NOT NULL CHECK (node BETWEEN 1 AND 1023),
+    node integer NOT NULL CHECK (node BETWEEN 1 AND snowflake._last_node()),
     system_identifier bigint NOT NULL,
     name text NOT NULL,
     claimed_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
@@ -28,18 +28,18 @@ COMMENT ON COLUMN snowflake.nodes.leased IS
 COMMENT ON COLUMN snowflake.nodes.version IS
     'version of the extension when the instance last called snowflake.claim_node';
 
-CREATE FUNCTION snowflake.nodes_changed()
+CREATE FUNCTION snowflake._nodes_changed()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_nodes_changed'
     LANGUAGE C;
-REVOKE EXECUTE ON FUNCTION snowflake.nodes_changed() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.nodes_changed() IS
+REVOKE EXECUTE ON FUNCTION snowflake._nodes_changed() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._nodes_changed() IS
     'tells all sessions to look at snowflake.nodes again';
 
 -- The trigger fires ALWAYS, so that sessions hear of rows that arrive by replication, too. TRUNCATE
 -- needs no trigger: the server itself tells all sessions of it.
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
-    FOR EACH ROW EXECUTE FUNCTION snowflake.nodes_changed();
+    FOR EACH ROW EXECUTE FUNCTION snowflake._nodes_changed();
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
 
 CREATE FUNCTION snowflake._is_better_claim(claimed_at timestamptz, system_identifier bigint,
@@ -71,18 +71,18 @@ COMMENT ON VIEW snowflake.cluster IS
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
 
-CREATE FUNCTION snowflake.node_setting()
+CREATE FUNCTION snowflake._node_setting()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node_setting'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.node_setting() IS
+COMMENT ON FUNCTION snowflake._node_setting() IS
     'value of the setting snowflake.node; NULL if it is not set';
 
-CREATE FUNCTION snowflake.how_to_unset_node()
+CREATE FUNCTION snowflake._how_to_unset_node()
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_how_to_unset_node'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake.how_to_unset_node() IS
+COMMENT ON FUNCTION snowflake._how_to_unset_node() IS
     'part of a hint: what takes the setting snowflake.node away from where it stands';
 
 CREATE FUNCTION snowflake.node()
@@ -128,7 +128,7 @@ CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAUL
     AS $function$
 DECLARE
     identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := snowflake.node_setting();
+    setting CONSTANT integer := snowflake._node_setting();
     mine integer;
     wanted integer;
 BEGIN
@@ -146,7 +146,7 @@ BEGIN
 
     mine := snowflake._claimed_node();
     wanted := coalesce(claim_node.node, mine, setting,
-        (SELECT min(free) FROM generate_series(1, 1023) free
+        (SELECT min(free) FROM generate_series(1, snowflake._last_node()) free
              WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = free)));
 
     IF wanted IS NULL THEN
@@ -154,9 +154,9 @@ BEGIN
             USING ERRCODE = 'configuration_limit_exceeded',
                   HINT = 'As a superuser, remove from snowflake.nodes the claims of instances that '
                          'are gone for good.';
-    ELSIF wanted NOT BETWEEN 1 AND 1023 THEN
+    ELSIF wanted NOT BETWEEN 1 AND snowflake._last_node() THEN
         RAISE EXCEPTION 'snowflake node % is out of range', wanted
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.',
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Nodes are 1 to %s.', snowflake._last_node()),
                   HINT = snowflake._how_to_claim_another();
     ELSIF wanted <> mine THEN
         RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine
@@ -167,7 +167,7 @@ BEGIN
         RAISE EXCEPTION 'cannot claim snowflake node %: snowflake.node is %', wanted, setting
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = format('To claim node %s, %sSELECT snowflake.claim_node(%s);', wanted,
-                                snowflake.how_to_unset_node(), wanted);
+                                snowflake._how_to_unset_node(), wanted);
     END IF;
 
     PERFORM snowflake._require_claimable(wanted);
@@ -206,13 +206,13 @@ CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
     AS $function$
 DECLARE
     identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := snowflake.node_setting();
+    setting CONSTANT integer := snowflake._node_setting();
     taken integer[];
     reserved integer;
 BEGIN
-    IF first < 1 OR last > 1023 OR first > last THEN
+    IF first < 1 OR last > snowflake._last_node() OR first > last THEN
         RAISE EXCEPTION 'snowflake nodes % to % are not a range of nodes', first, last
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Nodes are 1 to 1023.';
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Nodes are 1 to %s.', snowflake._last_node());
     END IF;
 
     LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
@@ -289,8 +289,8 @@ BEGIN
     RAISE EXCEPTION 'all % snowflake nodes that are reserved for leases are in use',
                     cardinality(candidates)
         USING ERRCODE = 'configuration_limit_exceeded',
-              HINT = 'As a superuser, reserve more, for example: '
-                     'SELECT snowflake.reserve_nodes(1000, 1023);';
+              HINT = format('As a superuser, reserve more, for example: '
+                            'SELECT snowflake.reserve_nodes(1000, %s);', snowflake._last_node());
 END $function$;
 REVOKE EXECUTE ON FUNCTION snowflake.lease_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.lease_node() IS

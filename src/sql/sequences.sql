@@ -26,13 +26,13 @@ CREATE VIEW snowflake.sequences AS
                CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE')
                          AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
                     THEN pg_catalog.pg_sequence_last_value(c.oid) END AS last_id,
-               s.seqincrement = 9223372036854775807 AS guarded
+               s.seqincrement = snowflake._guard() AS guarded
             FROM pg_catalog.pg_sequence s
             JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid
             LEFT JOIN used ON used.sequence = c.oid
             LEFT JOIN pg_catalog.pg_attribute a
                 ON a.attrelid = used.relation AND a.attnum = used.attribute
-            WHERE (used.sequence IS NOT NULL OR s.seqincrement = 9223372036854775807)
+            WHERE (used.sequence IS NOT NULL OR s.seqincrement = snowflake._guard())
               AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
     )
     SELECT found.sequence, found.table_name, found.column_name, found.layout, found.last_id,

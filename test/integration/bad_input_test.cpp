@@ -159,14 +159,24 @@ class Caller {
               "'constraint'", "'statistics'", "'publication'", "'routine'", "'rebuilt index'",
               "'rebuilt statistics'", "'%s %I %L %n'", "'pg_catalog, \"'", R"(E'\n\t\\')",
               "repeat('x', 100000)", "'public'", "'TABLE parent'"}},
-            {"snowflake.conversion_column[]",
-             {"ARRAY(SELECT c FROM snowflake.conversion_columns('parent_id_seq') c)",
-              "ARRAY(SELECT c FROM snowflake.conversion_columns('plain') c)",
-              "ARRAY[(4294967295, -1, '', true, 4294967295, ')', '(', true, false, false)]",
+            {"snowflake._conversion_column[]",
+             {"ARRAY(SELECT c FROM snowflake._conversion_columns('parent_id_seq') c)",
+              "ARRAY(SELECT c FROM snowflake._conversion_columns('plain') c)",
+              "ARRAY[(4294967295, -1, '', true, 4294967295, ')', '(', true, false, false)]", "'{NULL}'", "'{}'"}},
+            {"snowflake._conversion_dependent[]",
+             {"ARRAY[('view', 1259, 1259, 1259, 'v', 1, false, false),"
+              " (NULL, 0, 4294967295, NULL, NULL, NULL, NULL, NULL)]",
+              "ARRAY[('routine', 1255, 1259, 0, NULL, -1, true, true),"
+              " ('index', 1, 1, 1, '', 1, false, false)]",
               "'{NULL}'", "'{}'"}},
-            {"snowflake.conversion_dependent[]",
-             {"ARRAY[('view', 1259, 1259, 1259, 1), (NULL, 0, 4294967295, NULL, NULL)]",
-              "ARRAY[('routine', 1255, 1259, 0, -1), ('index', 1, 1, 1, 1)]", "'{NULL}'", "'{}'"}},
+            {"snowflake._conversion_dependent", dependents()},
+            {"snowflake._conversion_object[]",
+             {"ARRAY[(1259, 1259, 1, false), (2618, 4294967295, 1000, true)]",
+              "ARRAY[(0, 0, NULL, NULL), (NULL, NULL, 1, true)]", "'{NULL}'", "'{}'"}},
+            {"snowflake._conversion_step[]",
+             {"ARRAY[('SELECT 1', 'x', NULL, NULL, NULL)]",
+              "ARRAY[(NULL, 'x', 0, -1, ''), ('nothing', NULL, 1259, 9223372036854775807, 'guest')]",
+              "'{NULL}'", "'{}'"}},
             {"boolean", {"true", "false"}},
             {"numeric", {"'NaN'", "1e100", "-0.5", "'Infinity'", "0", "9223372036854775808"}},
             {"jsonb", {"'{}'", "'[]'", "'null'", "'1'", "'\"x\"'", "'{'"}},
@@ -278,6 +288,28 @@ class Caller {
     const T &one_of(const std::vector<T> &values) {
         return values[static_cast<std::size_t>(
             random_.between(0, static_cast<std::int64_t>(values.size()) - 1))];
+    }
+
+    // A dependent of each kind, made again by the server or not, that is there or not.
+    static Texts dependents() {
+        Texts result = {"NULL", "('nothing', 1, 1, 1, '', 1, false, false)",
+                        "ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"};
+        for (const auto &[kind, object] : std::map<std::string, std::string>{
+                 {"view", "SELECT oid FROM pg_rewrite WHERE ev_class = 'view'::regclass"},
+                 {"routine", "SELECT 'pass()'::regprocedure::oid"},
+                 {"rule", "SELECT oid FROM pg_rewrite WHERE rulename = 'rule'"},
+                 {"trigger", "SELECT oid FROM pg_trigger WHERE tgname = 'trigger'"},
+                 {"policy", "SELECT oid FROM pg_policy WHERE polname = 'policy'"},
+                 {"publication", "SELECT min(oid) FROM pg_publication_rel"},
+                 {"generated", "SELECT max(oid) FROM pg_attrdef"},
+                 {"index", "SELECT 'parent_index'::regclass::oid"},
+                 {"constraint", "SELECT oid FROM pg_constraint WHERE conname = 'parent_pkey'"},
+                 {"statistics", "SELECT min(oid) FROM pg_statistic_ext"}})
+            for (const std::string &rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
+                result.push_back("('" + kind + "', 1259, (" + object + "), " + rest + ")");
+                result.push_back("('" + kind + "', 0, 4294967295, " + rest + ")");
+            }
+        return result;
     }
 
     static std::string quoted(const std::string &text) {

@@ -1,6 +1,6 @@
--- Expressions of the catalogs, read and made as trees, and commands that run as another role. The
--- library does both: src/expression.hpp, src/harmless.hpp, src/trial.hpp,
--- src/run_as.hpp.
+-- What the library does for the conversion: expressions of the catalogs, read and made as trees
+-- (src/expression.hpp, src/harmless.hpp, src/trial.hpp), commands that run as another role (src/run_as.hpp),
+-- and relations that are locked and read by OID (src/by_oid.hpp).
 
 CREATE FUNCTION snowflake._sequence_uses(
         class regclass, object oid,
@@ -69,11 +69,11 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
 COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
     'what a check of one column makes of each number; NULL: it could run a user''s code';
 
-CREATE FUNCTION snowflake._is_harmless_to_evaluate(class regclass, object oid)
+CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
     RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_evaluate'
+    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._is_harmless_to_evaluate(regclass, oid) IS
+COMMENT ON FUNCTION snowflake._is_harmless_to_run(regclass, oid) IS
     'whether evaluating the stored expressions of an object runs nothing but harmless functions of the server';
 
 CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
@@ -83,6 +83,27 @@ CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
 COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
     'whether parsing the stored expressions of an object again runs no code of users';
 
+CREATE FUNCTION snowflake._lock(relation oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_lock'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._lock(oid) IS
+    'locks a table or sequence of the caller by OID until the transaction ends';
+
+CREATE FUNCTION snowflake._last_value(seq regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_last_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._last_value(regclass) IS
+    'reads the last_value of a sequence of the caller by OID';
+
+CREATE FUNCTION snowflake._greatest_value(tab regclass, attnum smallint)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_greatest_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._greatest_value(regclass, smallint) IS
+    'reads the greatest value of a bigint column of a table of the caller by OID, without expressions and policies; NULL: there is none';
+
 CREATE FUNCTION snowflake._may_become(role oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_may_become'
@@ -90,9 +111,9 @@ CREATE FUNCTION snowflake._may_become(role oid)
 COMMENT ON FUNCTION snowflake._may_become(oid) IS
     'whether _run_as() lets the caller act for a role, as SET ROLE would';
 
-CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
+CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb, guarded boolean)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
+COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb, boolean) IS
     'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';

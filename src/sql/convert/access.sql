@@ -1,0 +1,169 @@
+-- Turning an existing sequence, with everything that depends on it, into a snowflake sequence; and back.
+--
+--   expressions.sql   expressions as trees, and commands that run as another role
+--   access.sql        ownership checks, table locks, and whose objects are taken along
+--   references.sql    what objects refer to, before and after
+--   columns.sql       the columns that change, and how
+--   rights.sql        the rights on an object, and the commands that give them again
+--   dependents.sql    the objects that the server does not alter a column under
+--   makers.sql        the roles that make objects again
+--   annotations.sql   comments, labels and settings of objects that are made again
+--   kinds/            a file for each kind of object: how it is found, refused, dropped and made again
+--   kinds.sql         the list of the kinds
+--   trials.sql        whether expressions bear IDs
+--   obstacles.sql     what a conversion cannot take along
+--   widening.sql      the commands that widen columns
+--   defaults.sql      the commands that set defaults, and the comparison with what was meant
+--   identity.sql      the commands that make the sequence of an identity anew
+--   guard.sql         the commands that guard a sequence
+--   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
+--   plan.sql          all commands of a conversion, in order
+--   run.sql           runs them
+--   back.sql          the way back
+--
+-- All functions run with a fixed search_path: names come out schema-qualified, and no object of the
+-- caller's can stand in for another. Those that read the catalog do so without JIT: the planner
+-- expects far more rows of the recursions than there are, and to compile them would take seconds.
+-- Most of them are PL/pgSQL, for which the server keeps the plans of the queries: planning the queries
+-- anew would take longer than running them.
+
+CREATE FUNCTION snowflake._conversion_check(seq regclass)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    s record;
+BEGIN
+    SELECT c.relname, c.relkind, c.relowner INTO s FROM pg_class c WHERE c.oid = seq;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'sequence with OID % does not exist', seq::oid
+            USING ERRCODE = 'undefined_table';
+    ELSIF s.relkind <> 'S' THEN
+        RAISE EXCEPTION '"%" is not a sequence', s.relname
+            USING ERRCODE = 'wrong_object_type';
+    ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of sequence %', s.relname
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_check(regclass) IS
+    'raises an error unless this is a sequence of the caller';
+
+-- The sequence is known by its membership: the owner of the database can move it to another schema, and
+-- rename it.
+CREATE FUNCTION snowflake._is_id_seq(seq regclass)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT EXISTS (SELECT FROM pg_depend d
+                       JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+                       WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+                         AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
+$function$;
+COMMENT ON FUNCTION snowflake._is_id_seq(regclass) IS
+    'whether this is the sequence of the extension, whatever its name is';
+
+-- Tables are locked in the order of their OIDs, so that two conversions do not wait for each other. Tables
+-- of other roles are among them where the server itself makes their foreign keys again; the server locks
+-- them as well. They are locked by OID: while LOCK TABLE waits, its name can come to mean another table.
+CREATE FUNCTION snowflake._conversion_lock(relations regclass[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._lock(ordered.oid)
+        FROM (SELECT c.oid FROM pg_class c
+                  WHERE c.oid = ANY (relations) AND c.relkind IN ('r', 'p') AND pg_has_role(c.relowner, 'USAGE')
+                  ORDER BY c.oid) ordered;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_lock(regclass[]) IS
+    'locks those of the relations that are tables of the caller, as the conversion of a sequence will';
+
+CREATE FUNCTION snowflake._is_superuser()
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_superuser() IS
+    'whether the caller is a superuser';
+
+-- Naming a sequence in a default needs no right on it. What belongs to a stranger, a role that the owner
+-- of the sequence has nothing to do with, must neither change nor hold up the conversion. A superuser
+-- counts as a member of every role for the server's own functions, so membership is looked up here.
+CREATE FUNCTION snowflake._is_taken_along(sequence_owner oid, other_owner oid)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF other_owner IN (sequence_owner, quote_ident(current_user)::regrole)
+       OR (SELECT rolsuper FROM pg_roles WHERE oid = other_owner) THEN
+        RETURN true;
+    END IF;
+    RETURN other_owner IN (
+        WITH RECURSIVE membership(role) AS (
+            SELECT sequence_owner
+            UNION
+            SELECT m.roleid
+                FROM membership
+                JOIN pg_auth_members m ON m.member = membership.role
+                -- Since PostgreSQL 16 a member may have the right to administer a role alone.
+                WHERE coalesce((to_jsonb(m) ->> 'inherit_option')::boolean, true)
+                   OR (to_jsonb(m) ->> 'set_option')::boolean
+        )
+        SELECT membership.role FROM membership);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_taken_along(oid, oid) IS
+    'whether the conversion of a sequence takes along what another role owns: the same role, one that the owner is a member of, a superuser, or the caller';
+
+CREATE FUNCTION snowflake._relation_of(class regclass, object oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    CASE class
+        WHEN 'pg_class'::regclass THEN
+            RETURN coalesce((SELECT indrelid FROM pg_index WHERE indexrelid = object), object);
+        WHEN 'pg_rewrite'::regclass THEN RETURN (SELECT ev_class FROM pg_rewrite WHERE oid = object);
+        WHEN 'pg_attrdef'::regclass THEN RETURN (SELECT adrelid FROM pg_attrdef WHERE oid = object);
+        WHEN 'pg_constraint'::regclass THEN RETURN (SELECT conrelid FROM pg_constraint WHERE oid = object);
+        WHEN 'pg_trigger'::regclass THEN RETURN (SELECT tgrelid FROM pg_trigger WHERE oid = object);
+        WHEN 'pg_policy'::regclass THEN RETURN (SELECT polrelid FROM pg_policy WHERE oid = object);
+        WHEN 'pg_publication_rel'::regclass THEN
+            RETURN (SELECT prrelid FROM pg_publication_rel WHERE oid = object);
+        WHEN 'pg_statistic_ext'::regclass THEN RETURN (SELECT stxrelid FROM pg_statistic_ext WHERE oid = object);
+        ELSE RETURN NULL;
+    END CASE;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._relation_of(regclass, oid) IS
+    'returns the relation that an object is, or is on; NULL for objects of other kinds';
+
+CREATE FUNCTION snowflake._owner_of(class regclass, object oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    CASE class
+        WHEN 'pg_proc'::regclass THEN RETURN (SELECT proowner FROM pg_proc WHERE oid = object);
+        WHEN 'pg_type'::regclass THEN RETURN (SELECT typowner FROM pg_type WHERE oid = object);
+        WHEN 'pg_operator'::regclass THEN RETURN (SELECT oprowner FROM pg_operator WHERE oid = object);
+        WHEN 'pg_statistic_ext'::regclass THEN RETURN (SELECT stxowner FROM pg_statistic_ext WHERE oid = object);
+        ELSE RETURN (SELECT relowner FROM pg_class WHERE oid = snowflake._relation_of(class, object));
+    END CASE;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._owner_of(regclass, oid) IS
+    'returns the role that owns an object, or the relation that it is on; NULL for objects of other kinds';

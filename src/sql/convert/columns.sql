@@ -1,0 +1,207 @@
+-- Columns that change when a sequence is converted, and how.
+
+-- nextval('name'::text) looks for the sequence each time that it runs, in the search_path of the
+-- session that inserts. The call means the sequence for certain if it names the schema, or if the
+-- conversion would take along no other relation of that name.
+CREATE FUNCTION snowflake._conversion_names(
+        seq regclass,
+        OUT attrdef oid,
+        OUT is_certain boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT f.oid, bool_and(cardinality(used.name) > 1 OR NOT EXISTS (
+                   SELECT FROM pg_class other
+                       WHERE other.relname = s.relname AND other.oid <> s.oid
+                         AND snowflake._is_taken_along(s.relowner, other.relowner)))
+            FROM pg_class s
+            JOIN pg_namespace n ON n.oid = s.relnamespace
+            CROSS JOIN pg_attrdef f
+            JOIN pg_class t ON t.oid = f.adrelid
+            -- Few defaults make a regclass of a text. The others, and those of strangers, are not read.
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
+                            THEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
+                            ELSE false END
+            ) candidate(is_one)
+            CROSS JOIN LATERAL (
+                SELECT u.name FROM snowflake._sequence_uses('pg_attrdef', CASE WHEN candidate.is_one THEN f.oid END) u
+                    WHERE u.callee = 'pg_catalog.nextval'
+            ) used
+            WHERE s.oid = seq
+              AND used.name IN (ARRAY[s.relname]::text[], ARRAY[n.nspname, s.relname]::text[],
+                                ARRAY[current_database(), n.nspname, s.relname]::text[])
+            GROUP BY f.oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_names(regclass) IS
+    'finds the column defaults that call nextval with the name of the sequence as a text';
+
+CREATE FUNCTION snowflake._conversion_defaults(
+        seq regclass,
+        OUT attrdef oid, OUT relid oid, OUT attnum smallint,
+        OUT old_default text,
+        OUT new_default text, -- NULL: the default does not call nextval on the sequence
+        OUT is_taken_along boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    AS $function$
+DECLARE
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        SELECT f.oid, f.adrelid, f.adnum, pg_get_expr(f.adbin, f.adrelid),
+               snowflake._default_replaced(f.oid, seq, true),
+               c.relowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, c.relowner)
+            FROM pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid
+            WHERE f.oid IN (SELECT d.objid FROM pg_depend d
+                                WHERE d.classid = 'pg_attrdef'::regclass
+                                  AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+                            UNION ALL
+                            SELECT n.attrdef FROM snowflake._conversion_names(seq) n WHERE n.is_certain);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_defaults(regclass) IS
+    'finds the column defaults that use a sequence, and says what becomes of them';
+
+CREATE TYPE snowflake._conversion_column AS (
+    relid regclass, attnum smallint, attname name,
+    is_identity boolean,   -- the column's identity is the sequence
+    attrdef oid,           -- of a default that uses the sequence
+    old_default text, new_default text, -- NULL: the default does not change
+    widened boolean,       -- becomes a bigint
+    is_inherited boolean,  -- altered together with the same column of a parent
+    is_strangers boolean); -- the default is only taken out of the way, and set again
+COMMENT ON TYPE snowflake._conversion_column IS
+    'a column that the conversion of a sequence looks at, and what becomes of it';
+
+-- Values go from column to column through foreign keys, from the referenced to the referencing column, and
+-- up and down the inheritance.
+CREATE FUNCTION snowflake._linked_columns(
+        seq regclass, source_relid oid, source_attnum smallint,
+        OUT relid oid, OUT attnum smallint)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE linked(relid, attnum) AS (
+            SELECT source_relid, source_attnum
+            UNION
+            SELECT next.relid, next.attnum
+                FROM linked
+                JOIN pg_attribute here ON here.attrelid = linked.relid AND here.attnum = linked.attnum
+                CROSS JOIN LATERAL (
+                    -- By way of pg_depend, which has an index on what is referenced.
+                    SELECT k.conrelid, k.conkey[i]
+                        FROM pg_depend d
+                        JOIN pg_constraint k ON k.oid = d.objid
+                        JOIN pg_class c ON c.oid = k.conrelid
+                        CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) i
+                        WHERE d.classid = 'pg_constraint'::regclass
+                          AND d.refclassid = 'pg_class'::regclass AND d.refobjid = linked.relid
+                          AND d.refobjsubid = linked.attnum
+                          AND k.contype = 'f' AND k.confrelid = linked.relid
+                          AND k.confkey[i] = linked.attnum
+                          AND (c.relowner = sequence_owner
+                               OR snowflake._is_taken_along(sequence_owner, c.relowner))
+                    UNION ALL
+                    SELECT a.attrelid, a.attnum
+                        FROM (SELECT inhrelid FROM pg_inherits WHERE inhparent = linked.relid
+                              UNION ALL
+                              SELECT inhparent FROM pg_inherits WHERE inhrelid = linked.relid) h(relid)
+                        JOIN pg_attribute a ON a.attrelid = h.relid AND a.attname = here.attname
+                        WHERE NOT a.attisdropped
+                ) next(relid, attnum)
+        )
+        SELECT linked.relid, linked.attnum FROM linked;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._linked_columns(regclass, oid, smallint) IS
+    'finds all columns that hold values of a column, and the column itself';
+
+CREATE FUNCTION snowflake._conversion_columns(seq regclass)
+    RETURNS SETOF snowflake._conversion_column
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH defaults AS (
+            SELECT * FROM snowflake._conversion_defaults(seq)
+        ),
+        identity AS (
+            SELECT d.refobjid AS relid, d.refobjsubid::smallint AS attnum
+                FROM pg_depend d
+                WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+        ),
+        sources AS (
+            -- The sequence of an identity is made anew, and all defaults that use it with it.
+            SELECT attrdef, relid, attnum, false AS is_identity, old_default,
+                   CASE WHEN EXISTS (SELECT FROM identity) THEN coalesce(new_default, old_default)
+                        ELSE new_default END AS new_default
+                FROM defaults
+                WHERE is_taken_along
+            UNION ALL
+            SELECT NULL, identity.relid, identity.attnum, true, NULL,
+                   format('snowflake.nextval(%L::regclass)', seq::text)
+                FROM identity
+        ),
+        linked AS (
+            SELECT DISTINCT l.relid, l.attnum
+                FROM sources s CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
+        )
+        SELECT a.attrelid::regclass, a.attnum, a.attname, coalesce(s.is_identity, false), s.attrdef, s.old_default,
+               -- The partitions of an identity column share it.
+               CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
+                   (SELECT new_default FROM sources WHERE is_identity)
+               ELSE s.new_default END,
+               t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
+               a.attinhcount > 0, false
+            FROM linked l
+            JOIN pg_class t ON t.oid = l.relid
+            JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
+            LEFT JOIN sources s ON s.relid = l.relid AND s.attnum = l.attnum
+        UNION ALL
+        -- A stranger's default keeps an identity from its sequence: it is set again as it was.
+        SELECT a.attrelid, a.attnum, a.attname, false, d.attrdef, d.old_default, d.old_default, false, false, true
+            FROM defaults d
+            JOIN pg_attribute a ON a.attrelid = d.relid AND a.attnum = d.attnum
+            WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_columns(regclass) IS
+    'finds the columns that the conversion of a sequence looks at, and says what becomes of them';
+
+CREATE FUNCTION snowflake._tables_without_code(columns snowflake._conversion_column[])
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT coalesce(jsonb_agg(DISTINCT concerned.relid), '[]')
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._table_tree(c.relid) tree(relid)
+            CROSS JOIN LATERAL (SELECT tree.relid::oid
+                                UNION SELECT x::oid FROM snowflake._table_partners(tree.relid) x) concerned(relid)
+            WHERE CASE WHEN c.widened THEN NOT snowflake._has_planned_code(concerned.relid) END);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._tables_without_code(snowflake._conversion_column[]) IS
+    'lists the tables that widening columns concerns and that the server plans no code of users for';

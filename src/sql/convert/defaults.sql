@@ -1,0 +1,92 @@
+-- Defaults: the steps that set them, and the comparison of what the server stored with what was meant.
+
+-- Columns of a table change their defaults together, each table at once.
+CREATE FUNCTION snowflake._table_defaults(columns snowflake._conversion_column[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER TABLE ONLY %s %s', c.relid,
+                      string_agg(format('ALTER COLUMN %I SET DEFAULT %s', c.attname, c.new_default), ', '
+                                 ORDER BY c.attnum)),
+               format('ACCESS EXCLUSIVE lock on %s', c.relid), NULL::regclass, NULL::bigint,
+               pg_get_userbyid(snowflake._default_role(c.relid, array_agg(c.attrdef)))
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v'
+            GROUP BY c.relid
+            ORDER BY c.relid::oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._table_defaults(snowflake._conversion_column[]) IS
+    'returns the steps that set the new defaults of tables';
+
+-- A default of a view is set when the view is there again.
+CREATE FUNCTION snowflake._view_defaults(columns snowflake._conversion_column[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', c.relid, c.attname, c.new_default),
+               NULL::text, NULL::regclass, NULL::bigint,
+               pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+            WHERE c.new_default IS NOT NULL AND t.relkind = 'v'
+            ORDER BY c.relid::oid, c.attnum;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_defaults(snowflake._conversion_column[]) IS
+    'returns the steps that set the new defaults of views';
+
+-- The trees of the defaults that a conversion in either direction leaves behind are compared with what
+-- was meant: a default that was printed, parsed and stored must still mean the same.
+CREATE TYPE snowflake._meant_default AS (relid regclass, attnum smallint, form text);
+COMMENT ON TYPE snowflake._meant_default IS
+    'a column, and the form of the default that it has to have, see _default_form()';
+
+CREATE FUNCTION snowflake._meant_defaults(
+        seq regclass, columns snowflake._conversion_column[], to_snowflake boolean)
+    RETURNS snowflake._meant_default[]
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT coalesce(array_agg((c.relid, c.attnum, snowflake._default_form_replaced(
+               c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END,
+               CASE WHEN c.widened OR a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                      AND t.relkind = 'v' AND to_snowflake
+                    THEN 'bigint'::regtype ELSE a.atttypid END,
+               CASE WHEN c.widened THEN -1 ELSE a.atttypmod END))::snowflake._meant_default), '{}')
+        FROM unnest(columns) c
+        JOIN pg_class t ON t.oid = c.relid
+        JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+        WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
+$function$;
+COMMENT ON FUNCTION snowflake._meant_defaults(regclass, snowflake._conversion_column[], boolean) IS
+    'returns the defaults that columns have to have after a conversion';
+
+CREATE FUNCTION snowflake._require_defaults(seq regclass, meant snowflake._meant_default[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    differences text[];
+BEGIN
+    differences := ARRAY(
+        SELECT format('default of column %I of table %s', a.attname, m.relid)
+            FROM unnest(meant) m
+            JOIN pg_attribute a ON a.attrelid = m.relid AND a.attnum = m.attnum
+            LEFT JOIN pg_attrdef f ON f.adrelid = m.relid AND f.adnum = m.attnum
+            WHERE snowflake._default_form(f.oid, seq) IS DISTINCT FROM m.form);
+    IF differences <> '{}' THEN
+        RAISE EXCEPTION 'the server did not store the default that was meant'
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(differences, E'\n');
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_defaults(regclass, snowflake._meant_default[]) IS
+    'raises an error unless columns have the defaults that were meant';

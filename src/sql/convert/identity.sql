@@ -1,0 +1,140 @@
+-- Identity columns. A column with an identity cannot have a default of its own, and the sequence goes with
+-- the identity: a new sequence takes its name and its place.
+
+-- Defaults that use the sequence keep the server from dropping it. Those of views that are out of the way
+-- went with their view.
+CREATE FUNCTION snowflake._identity_defaults(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I DROP DEFAULT', c.relid, c.attname),
+               'set again below', NULL::regclass, NULL::bigint, NULL::name
+            FROM unnest(columns) c
+            WHERE c.old_default IS NOT NULL
+              AND c.relid NOT IN (SELECT d.relid FROM unnest(dependents) d WHERE d.kind = 'view')
+            ORDER BY c.relid::oid, c.attnum;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._identity_defaults(
+    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'returns the steps that drop the defaults which use the sequence of an identity';
+
+CREATE FUNCTION snowflake._free_name(schema name, wanted text)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    free text := wanted;
+    number integer := 0;
+BEGIN
+    WHILE EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                      WHERE n.nspname = schema AND c.relname = free) LOOP
+        number := number + 1;
+        free := wanted || '_' || number;
+    END LOOP;
+    RETURN free;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._free_name(name, text) IS
+    'returns a name that no relation of a schema has';
+
+CREATE FUNCTION snowflake._identity_replacement(
+        seq regclass, identity snowflake._conversion_column,
+        OUT command text, OUT effect text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    s record;
+    replacement text; -- the new sequence, under its first name
+BEGIN
+    SELECT c.oid, c.relname, c.relowner, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        JOIN pg_sequence q ON q.seqrelid = c.oid
+        JOIN pg_attribute a ON a.attrelid = identity.relid AND a.attnum = identity.attnum
+        WHERE c.oid = seq;
+    replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
+    command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
+                      CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
+                      replacement, snowflake._guard(), s.seqmin, s.seqstart, s.seqcache);
+    effect := format('takes the place of %s', seq);
+    RETURN NEXT;
+    command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
+    effect := 'goes on after the last value';
+    RETURN NEXT;
+    command := format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', identity.relid, identity.attname);
+    effect := format('ACCESS EXCLUSIVE lock on %s%s', identity.relid,
+                     CASE s.attidentity WHEN 'a' THEN '; GENERATED ALWAYS is no longer enforced' END);
+    RETURN NEXT;
+    effect := NULL;
+    command := format('ALTER SEQUENCE %s RENAME TO %I', replacement, s.relname);
+    RETURN NEXT;
+    IF s.relowner <> quote_ident(current_user)::regrole THEN
+        command := format('ALTER SEQUENCE %s OWNER TO %I', seq, pg_get_userbyid(s.relowner));
+        RETURN NEXT;
+    END IF;
+    command := format('ALTER SEQUENCE %s OWNED BY %s.%I', seq, identity.relid, identity.attname);
+    RETURN NEXT;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._identity_replacement(regclass, snowflake._conversion_column) IS
+    'returns the commands that put a new sequence in the place of an identity''s';
+
+CREATE FUNCTION snowflake._identity_steps(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    identity snowflake._conversion_column;
+BEGIN
+    SELECT c.* INTO identity FROM unnest(columns) c WHERE c.is_identity;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM snowflake._identity_defaults(columns, dependents);
+    RETURN QUERY SELECT * FROM snowflake._guard_step(seq);
+    RETURN QUERY
+        SELECT x.command, x.effect, NULL::regclass, NULL::bigint, NULL::name
+            FROM snowflake._identity_replacement(seq, identity) x;
+    RETURN QUERY
+        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
+            FROM snowflake._conversion_rights('pg_class'::regclass, seq) x;
+    RETURN QUERY
+        SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._identity_steps(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'returns the steps that make the sequence of an identity anew; none if the sequence is no identity''s';
+
+CREATE FUNCTION snowflake._identity_obstacles(seq regclass, columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT x
+            FROM pg_class c
+            CROSS JOIN LATERAL (
+                SELECT snowflake._creation_obstacles('pg_class'::regclass, c.oid, c.relnamespace, c.relowner, true)
+                UNION ALL
+                SELECT snowflake._grant_obstacles(c.oid::regclass::text, c.relowner, c.relacl)) obstacle(x)
+            WHERE c.oid = seq;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._identity_obstacles(regclass, snowflake._conversion_column[]) IS
+    'lists what keeps the sequence of an identity from being made anew';

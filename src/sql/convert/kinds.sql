@@ -1,0 +1,140 @@
+-- The list of the kinds of objects that the conversion drops and makes again, and the functions that
+-- ask all kinds. A kind is a line in the list, and a file in kinds/ with four functions:
+--
+--   _<kind>_found(objects)         which of the objects of the kind's catalog are of the kind
+--   _<kind>_obstacles(dependents)  what keeps them from being made again
+--   _<kind>_drop(dependent)        the command that takes one out of the way; NULL: it goes with another
+--   _<kind>_commands(dependent)    the commands that make it again, and the roles that run them
+
+CREATE FUNCTION snowflake._kinds(
+        OUT kind text, OUT class oid,
+        OUT is_leaf boolean, -- no other kind depends on it
+        OUT is_made boolean, -- by a command of its own
+        OUT turn integer)    -- of being made, among objects of the same depth; NULL: after the others
+    RETURNS SETOF record
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
+    BEGIN ATOMIC
+    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, 1),
+           ('index', 'pg_class'::regclass, true, true, 2),
+           ('constraint', 'pg_constraint'::regclass, true, true, 3),
+           ('statistics', 'pg_statistic_ext'::regclass, true, true, 4),
+           ('view', 'pg_rewrite'::regclass, false, true, 5),
+           ('routine', 'pg_proc'::regclass, false, true, NULL),
+           ('rule', 'pg_rewrite'::regclass, true, true, NULL),
+           ('trigger', 'pg_trigger'::regclass, true, true, NULL),
+           ('policy', 'pg_policy'::regclass, true, true, NULL),
+           ('publication', 'pg_publication_rel'::regclass, true, true, NULL);
+    END;
+COMMENT ON FUNCTION snowflake._kinds() IS
+    'lists the kinds of objects that the conversion of a sequence drops and makes again';
+
+CREATE FUNCTION snowflake._kinds_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    k record;
+BEGIN
+    FOR k IN
+        SELECT x.kind, x.class FROM snowflake._kinds() x
+            WHERE x.class IN (SELECT o.classid FROM unnest(objects) o)
+    LOOP
+        RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || k.kind || '_found')
+            USING ARRAY(SELECT o FROM unnest(objects) o WHERE o.classid = k.class);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._kinds_found(snowflake._conversion_object[]) IS
+    'finds the objects of all kinds among objects that depend on columns';
+
+CREATE FUNCTION snowflake._kinds_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    k record;
+BEGIN
+    FOR k IN
+        SELECT x.kind FROM snowflake._kinds() x
+            WHERE x.kind IN (SELECT d.kind FROM unnest(dependents) d)
+    LOOP
+        RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || k.kind || '_obstacles')
+            USING ARRAY(SELECT d FROM unnest(dependents) d WHERE d.kind = k.kind);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._kinds_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps objects of any kind from being made again';
+
+-- The outermost first. What has dependents of its own is dropped after everything that has none.
+CREATE FUNCTION snowflake._kinds_drops(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    d snowflake._conversion_dependent;
+    step snowflake._conversion_step;
+BEGIN
+    FOR d IN
+        SELECT x.*
+            FROM unnest(dependents) x
+            JOIN snowflake._kinds() k ON k.kind = x.kind
+            WHERE NOT x.is_rebuilt
+            ORDER BY NOT k.is_leaf, x.depth DESC, x.objid DESC
+    LOOP
+        EXECUTE format('SELECT snowflake.%I($1)', '_' || d.kind || '_drop') INTO step.command USING d;
+        IF step.command IS NOT NULL THEN
+            step.effect := format('%s %s, made again below', d.kind, coalesce(d.name, 'of ' || d.relid));
+            RETURN NEXT step;
+        END IF;
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._kinds_drops(snowflake._conversion_dependent[]) IS
+    'returns the steps that take the objects that depend on columns out of the way';
+
+CREATE FUNCTION snowflake._kind_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid) -- that runs it; NULL: the caller
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM snowflake._kinds() k WHERE k.kind = dependent.kind) THEN
+        RAISE EXCEPTION 'unrecognized kind of object: "%"', dependent.kind
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || dependent.kind || '_commands')
+        USING dependent;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._kind_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make an object of any kind again, or give it what the server forgets of it';
+
+-- The innermost first.
+CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x.command,
+               CASE WHEN x.n = 1 AND k.is_made
+                    THEN format('%s%s %s as before', CASE WHEN d.is_rebuilt THEN 'rebuilt ' END, d.kind,
+                                coalesce(d.name, 'on ' || d.relid)) END,
+               NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
+            FROM unnest(dependents) d
+            JOIN snowflake._kinds() k ON k.kind = d.kind
+            CROSS JOIN LATERAL snowflake._kind_commands(d) WITH ORDINALITY x(command, role, n)
+            ORDER BY d.depth, CASE WHEN NOT d.is_rebuilt THEN k.turn END, d.objid, x.n;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._kinds_steps(snowflake._conversion_dependent[]) IS
+    'returns the steps that make the objects that depend on columns again';

@@ -1,0 +1,187 @@
+-- Constraints: those on generated columns, which are made again, and those on altered columns, which the
+-- server makes again without the states of their triggers.
+
+-- The server gives the triggers by which it enforces a constraint new names each time it makes them.
+CREATE FUNCTION snowflake._conversion_set_trigger(
+        constrained regclass, constraint_name name, relation regclass, function regproc, firing text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    trigger_name name;
+BEGIN
+    FOR trigger_name IN
+        WITH RECURSIVE family(oid) AS (
+            SELECT oid FROM pg_constraint WHERE conrelid = constrained AND conname = constraint_name
+            UNION ALL
+            SELECT k.oid FROM family JOIN pg_constraint k ON k.conparentid = family.oid
+        )
+        SELECT t.tgname FROM family JOIN pg_trigger t ON t.tgconstraint = family.oid
+            WHERE t.tgrelid = relation AND t.tgfoid = function AND t.tgisinternal
+    LOOP
+        EXECUTE format('ALTER TABLE ONLY %s %s TRIGGER %I', relation, firing, trigger_name);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_set_trigger(regclass, name, regclass, regproc, text) IS
+    'sets how a trigger fires by which the server enforces a constraint on a relation';
+
+CREATE FUNCTION snowflake._conversion_constraint_triggers(constraint_oid oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE family(oid) AS (
+            SELECT constraint_oid
+            UNION ALL
+            SELECT k.oid FROM family JOIN pg_constraint k ON k.conparentid = family.oid
+        )
+        SELECT DISTINCT format('SELECT snowflake._conversion_set_trigger(%L, %L, %L, %L, %L)',
+                               k.conrelid::regclass, k.conname, t.tgrelid::regclass, t.tgfoid::regproc,
+                               snowflake._conversion_firing(t.tgenabled))
+            FROM pg_constraint k, family JOIN pg_trigger t ON t.tgconstraint = family.oid
+            WHERE k.oid = constraint_oid AND t.tgisinternal AND t.tgenabled <> 'O'
+            ORDER BY 1;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_constraint_triggers(oid) IS
+    'returns the commands that make the triggers of a constraint fire as they do, where they are not simply enabled';
+
+-- An exclusion constraint whose column only an expression uses is found by its index: the constraint
+-- takes the place of the index. What the server forgets when it makes a constraint again, it forgets
+-- of the index, which is therefore looked at as well. So is the part that a partition has of a key.
+CREATE FUNCTION snowflake._constraint_objects(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_object
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH found AS (
+            SELECT coalesce(x.classid, o.classid) AS classid, coalesce(x.oid, o.objid) AS objid,
+                   max(o.depth) AS depth, bool_or(o.calls) AS calls
+                FROM unnest(objects) o
+                -- By way of pg_depend: pg_constraint has no index on conindid.
+                LEFT JOIN LATERAL (
+                    SELECT d.refclassid AS classid, k.oid
+                        FROM pg_depend d
+                        JOIN pg_constraint k ON k.oid = d.refobjid
+                        WHERE d.classid = 'pg_class'::regclass AND d.objid = o.objid
+                          AND d.refclassid = 'pg_constraint'::regclass
+                          AND k.contype = 'x' AND k.conindid = o.objid
+                ) x ON o.classid = 'pg_class'::regclass
+                GROUP BY 1, 2
+        )
+        SELECT * FROM found
+        UNION ALL
+        SELECT 'pg_class'::regclass::oid, k.conindid, found.depth, found.calls
+            FROM found JOIN pg_constraint k ON k.oid = found.objid
+            WHERE found.classid = 'pg_constraint'::regclass AND found.depth = 1
+              AND (k.contype = 'x' OR k.contype IN ('p', 'u') AND k.conparentid <> 0);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._constraint_objects(snowflake._conversion_object[]) IS
+    'puts constraints in the place of their indexes, or beside them, among objects that depend on columns';
+
+CREATE FUNCTION snowflake._constraint_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'constraint', o.classid, o.objid, k.conrelid::regclass, NULL::text, o.depth, o.depth = 1,
+               -- Not-null constraints come and go with their column, constraint triggers are triggers.
+               CASE WHEN k.contype IN ('n', 't') THEN true
+                    WHEN o.depth > 1 THEN false
+                    WHEN k.conparentid <> 0 THEN true
+                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid)) END
+            FROM unnest(objects) o
+            JOIN pg_constraint k ON k.oid = o.objid
+            WHERE o.classid = 'pg_constraint'::regclass
+              AND (k.contype IN ('n', 't')
+                   OR NOT o.calls AND (o.depth = 1 OR k.contype IN ('c', 'u', 'p', 'x')));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._constraint_found(snowflake._conversion_object[]) IS
+    'finds the constraints among objects that depend on columns';
+
+CREATE FUNCTION snowflake._constraint_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x
+            FROM unnest(dependents) d
+            JOIN pg_constraint k ON k.oid = d.objid
+            CROSS JOIN LATERAL snowflake._creation_obstacles(
+                'pg_constraint'::regclass, k.oid, k.connamespace, NULL, true) x
+            WHERE NOT d.is_rebuilt AND k.conindid <> 0;
+    RETURN QUERY
+        SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
+                      k.conname, k.conrelid::regclass)
+            FROM unnest(dependents) d JOIN pg_constraint k ON k.oid = d.objid
+            WHERE NOT snowflake._is_superuser()
+              AND EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._constraint_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps constraints from being made again';
+
+CREATE FUNCTION snowflake._constraint_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    -- Other constraints go with their generated column.
+    RETURN (SELECT format('ALTER TABLE ONLY %s DROP CONSTRAINT %I', dependent.relid, conname)
+                FROM pg_constraint WHERE oid = dependent.objid AND contype = 'x');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._constraint_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops a constraint; NULL: the constraint is dropped with its column';
+
+CREATE FUNCTION snowflake._constraint_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+BEGIN
+    SELECT k.oid, k.conname, k.conrelid::regclass AS relation, k.conindid,
+           (SELECT string_agg(format('%I = %L', x.option_name, x.option_value), ', ')
+                FROM pg_options_to_table(c.reloptions) x) AS options
+        INTO o
+        FROM pg_constraint k LEFT JOIN pg_class c ON c.oid = k.conindid
+        WHERE k.oid = dependent.objid;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF NOT dependent.is_rebuilt THEN
+        command := format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname,
+                          pg_get_constraintdef(o.oid));
+        role := snowflake._maker_on_relation('pg_constraint'::regclass, o.oid, true);
+        RETURN NEXT;
+        role := NULL;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
+            'pg_constraint'::regclass, o.oid, format('CONSTRAINT %I ON %s', o.conname, o.relation)) x;
+        IF o.options IS NOT NULL THEN
+            command := format('ALTER INDEX %s SET (%s)', o.conindid::regclass, o.options);
+            RETURN NEXT;
+        END IF;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(o.conindid, false) x;
+    END IF;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._constraint_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make a constraint again, or give it what the server forgets of it';

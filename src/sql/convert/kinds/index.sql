@@ -1,0 +1,193 @@
+-- Indexes that belong to no constraint, or to one that the server makes again. The server makes an index
+-- on an altered column again, but forgets some of what the index had.
+
+-- Returns what the definition of an index does not say.
+CREATE FUNCTION snowflake._conversion_index_settings(index oid, only_forgotten boolean)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    class record;
+BEGIN
+    SELECT c.oid::regclass AS name, c.relname, c.reltablespace, i.indisclustered, i.indisreplident,
+           i.indrelid::regclass AS relation,
+           CASE t.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END AS type
+        INTO class
+        FROM pg_index i
+        JOIN pg_class c ON c.oid = i.indexrelid
+        JOIN pg_class t ON t.oid = i.indrelid
+        WHERE i.indexrelid = index;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF NOT only_forgotten THEN
+        RETURN QUERY SELECT format('ALTER INDEX %s SET TABLESPACE %I', class.name, s.spcname)
+            FROM pg_tablespace s WHERE s.oid = class.reltablespace;
+        IF class.indisclustered THEN
+            RETURN NEXT format('ALTER %s %s CLUSTER ON %I', class.type, class.relation, class.relname);
+        END IF;
+        IF class.indisreplident THEN
+            RETURN NEXT format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', class.relation,
+                               class.relname);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', class.name, a.attnum,
+                               a.attstattarget)
+        FROM pg_attribute a WHERE a.attrelid = index AND a.attstattarget >= 0;
+    IF only_forgotten THEN
+        RETURN QUERY SELECT * FROM snowflake._conversion_extensions(
+            'pg_class'::regclass, index, format('INDEX %s', class.name));
+    ELSE
+        RETURN QUERY SELECT * FROM snowflake._conversion_annotations(
+            'pg_class'::regclass, index, format('INDEX %s', class.name));
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_index_settings(oid, boolean) IS
+    'returns the commands that give an index what its definition does not say, or only what the server forgets when it makes the index again';
+
+-- The server makes the indexes of partitions together with that of the whole, and chooses their names.
+CREATE FUNCTION snowflake._conversion_name_index(whole regclass, partition regclass, index_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    chosen record;
+BEGIN
+    SELECT c.oid::regclass AS index, c.relname AS name INTO chosen
+        FROM pg_partition_tree(whole) part
+        JOIN pg_index i ON i.indexrelid = part.relid
+        JOIN pg_class c ON c.oid = part.relid
+        WHERE i.indrelid = partition;
+    IF chosen.name <> index_name THEN
+        EXECUTE format('ALTER INDEX %s RENAME TO %I', chosen.index, index_name);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_name_index(regclass, regclass, name) IS
+    'gives the part that a partition has of a partitioned index its name';
+
+CREATE FUNCTION snowflake._conversion_partition_index(index oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('SELECT snowflake._conversion_name_index(%L, %L, %L)', pg_partition_root(i.indexrelid),
+                      i.indrelid::regclass, c.relname)
+            FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+            WHERE i.indexrelid = index;
+    RETURN QUERY
+        SELECT format('ALTER INDEX %s SET (%s)', index::regclass,
+                      string_agg(format('%I = %L', x.option_name, x.option_value), ', '))
+            FROM pg_class c, pg_options_to_table(c.reloptions) x
+            WHERE c.oid = index
+            HAVING count(*) > 0;
+    RETURN QUERY
+        -- It would have that of the whole.
+        SELECT format('COMMENT ON INDEX %s IS NULL', index::regclass)
+            WHERE obj_description(index, 'pg_class') IS NULL
+              AND EXISTS (SELECT FROM pg_partition_ancestors(index) whole
+                              WHERE obj_description(whole.relid, 'pg_class') IS NOT NULL);
+    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(index, false);
+    RETURN QUERY
+        SELECT annotation.command
+            FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_constraint'::regclass, k.oid,
+                format('CONSTRAINT %I ON %s', k.conname, k.conrelid::regclass)) annotation(command)
+            WHERE k.conindid = index AND k.contype IN ('p', 'u', 'x');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_partition_index(oid) IS
+    'returns the commands that give the part that a partition has of a partitioned index what the server forgets of it';
+
+-- An index ON ONLY a partitioned table is made again by the conversion: the server would make it again
+-- for all partitions. That cannot be done where parts are attached to the index.
+CREATE FUNCTION snowflake._index_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'index', o.classid, o.objid, i.indrelid::regclass, NULL::text, o.depth,
+               o.depth = 1 AND NOT found.is_only,
+               CASE WHEN o.depth > 1 OR found.is_only THEN false
+                    WHEN c.relispartition THEN false
+                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, true)) END
+            FROM unnest(objects) o
+            JOIN pg_class c ON c.oid = o.objid
+            JOIN pg_index i ON i.indexrelid = c.oid
+            CROSS JOIN LATERAL (SELECT c.relkind = 'I' AND NOT i.indisvalid) found(is_only)
+            WHERE o.classid = 'pg_class'::regclass AND NOT o.calls
+              AND CASE WHEN found.is_only
+                       THEN NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+                            AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = c.oid)
+                       ELSE true END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_found(snowflake._conversion_object[]) IS
+    'finds the indexes among objects that depend on columns';
+
+CREATE FUNCTION snowflake._index_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.objid
+            CROSS JOIN LATERAL snowflake._creation_obstacles(
+                'pg_class'::regclass, c.oid, c.relnamespace, NULL, true) x
+            WHERE NOT d.is_rebuilt;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps indexes from being made again';
+
+CREATE FUNCTION snowflake._index_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    -- Other indexes go with their view or generated column.
+    RETURN CASE WHEN dependent.depth = 1 THEN format('DROP INDEX %s', dependent.objid::regclass) END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops an index; NULL: the index is dropped with its relation or column';
+
+CREATE FUNCTION snowflake._index_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    index constant oid := dependent.objid;
+BEGIN
+    IF NOT dependent.is_rebuilt THEN
+        IF NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = index) THEN
+            RETURN;
+        END IF;
+        command := pg_get_indexdef(index);
+        role := snowflake._maker_on_relation('pg_class'::regclass, index, true);
+        RETURN NEXT;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, false) x;
+    ELSIF (SELECT relispartition FROM pg_class WHERE oid = index) THEN
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_partition_index(index) x;
+    ELSE
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, true) x;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make an index again, or give it what the server forgets of it';

@@ -1,0 +1,77 @@
+-- Policies of row-level security.
+
+CREATE FUNCTION snowflake._policy_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'policy', o.classid, o.objid, p.polrelid::regclass, NULL::text, o.depth, false, false
+            FROM unnest(objects) o
+            JOIN pg_policy p ON p.oid = o.objid
+            WHERE o.classid = 'pg_policy'::regclass;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._policy_found(snowflake._conversion_object[]) IS
+    'finds the policies among objects that depend on columns';
+
+CREATE FUNCTION snowflake._policy_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN; -- Who owns the relation makes its policies.
+END
+$function$;
+COMMENT ON FUNCTION snowflake._policy_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps policies from being made again: nothing';
+
+CREATE FUNCTION snowflake._policy_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT format('DROP POLICY %I ON %s', polname, dependent.relid)
+                FROM pg_policy WHERE oid = dependent.objid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._policy_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops a policy';
+
+CREATE FUNCTION snowflake._policy_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+BEGIN
+    SELECT p.oid, p.polname AS name, p.polrelid::regclass AS relation,
+           CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END AS type,
+           CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'
+                         WHEN 'd' THEN 'DELETE' ELSE 'ALL' END AS command,
+           (SELECT string_agg(CASE x WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x)) END, ', ')
+                FROM unnest(p.polroles) x) AS roles,
+           ' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')' AS using_clause,
+           ' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')' AS check_clause
+        INTO o
+        FROM pg_policy p WHERE p.oid = dependent.objid;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    role := snowflake._maker_on_relation('pg_policy'::regclass, o.oid, false);
+    command := concat(format('CREATE POLICY %I ON %s AS %s FOR %s TO %s', o.name, o.relation, o.type,
+                             o.command, o.roles),
+                      o.using_clause, o.check_clause);
+    RETURN NEXT;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
+        'pg_policy'::regclass, o.oid, format('POLICY %I ON %s', o.name, o.relation)) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._policy_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make a policy again';

@@ -1,0 +1,71 @@
+-- Tables of publications: the column list or the row filter that a publication has for a table.
+
+CREATE FUNCTION snowflake._publication_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'publication', o.classid, o.objid, b.prrelid::regclass, NULL::text, o.depth, false, false
+            FROM unnest(objects) o
+            JOIN pg_publication_rel b ON b.oid = o.objid
+            WHERE o.classid = 'pg_publication_rel'::regclass AND NOT o.calls;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._publication_found(snowflake._conversion_object[]) IS
+    'finds the tables of publications among objects that depend on columns';
+
+CREATE FUNCTION snowflake._publication_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('publication %I is owned by %I', p.pubname, pg_get_userbyid(p.pubowner))
+            FROM unnest(dependents) d
+            JOIN pg_publication_rel b ON b.oid = d.objid
+            JOIN pg_publication p ON p.oid = b.prpubid
+            WHERE NOT pg_has_role(p.pubowner, 'USAGE');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._publication_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps tables from being added to publications again';
+
+CREATE FUNCTION snowflake._publication_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT format('ALTER PUBLICATION %I DROP TABLE ONLY %s', p.pubname, dependent.relid)
+                FROM pg_publication_rel b JOIN pg_publication p ON p.oid = b.prpubid
+                WHERE b.oid = dependent.objid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._publication_drop(snowflake._conversion_dependent) IS
+    'returns the command that takes a table out of a publication';
+
+CREATE FUNCTION snowflake._publication_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT concat(format('ALTER PUBLICATION %I ADD TABLE ONLY %s', p.pubname, b.prrelid::regclass),
+                      (SELECT format(' (%s)', string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum))
+                           FROM pg_attribute a
+                           WHERE a.attrelid = b.prrelid AND a.attnum = ANY (b.prattrs::smallint[])
+                           HAVING count(*) > 0),
+                      ' WHERE (' || pg_get_expr(b.prqual, b.prrelid) || ')'),
+               NULL::oid
+            FROM pg_publication_rel b JOIN pg_publication p ON p.oid = b.prpubid
+            WHERE b.oid = dependent.objid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._publication_commands(snowflake._conversion_dependent) IS
+    'returns the command that adds a table to a publication again';

@@ -1,0 +1,74 @@
+-- Rules on tables and views, other than those that hold the query of a view.
+
+CREATE FUNCTION snowflake._rule_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'rule', o.classid, o.objid, r.ev_class::regclass, NULL::text, o.depth, false, false
+            FROM unnest(objects) o
+            JOIN pg_rewrite r ON r.oid = o.objid AND r.rulename <> '_RETURN'
+            WHERE o.classid = 'pg_rewrite'::regclass;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._rule_found(snowflake._conversion_object[]) IS
+    'finds the rules among objects that depend on columns';
+
+CREATE FUNCTION snowflake._rule_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN; -- Who owns the relation makes its rules.
+END
+$function$;
+COMMENT ON FUNCTION snowflake._rule_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps rules from being made again: nothing';
+
+CREATE FUNCTION snowflake._rule_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT format('DROP RULE %I ON %s', rulename, dependent.relid)
+                FROM pg_rewrite WHERE oid = dependent.objid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._rule_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops a rule';
+
+CREATE FUNCTION snowflake._rule_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+BEGIN
+    SELECT r.oid, r.rulename AS name, r.ev_class::regclass AS relation, r.ev_enabled AS enabled INTO o
+        FROM pg_rewrite r
+        WHERE r.oid = dependent.objid AND r.rulename <> '_RETURN';
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    role := snowflake._maker_on_relation('pg_rewrite'::regclass, o.oid, false);
+    command := rtrim(pg_get_ruledef(o.oid), ';');
+    RETURN NEXT;
+    role := NULL;
+    IF o.enabled <> 'O' THEN
+        command := format('ALTER TABLE %s %s RULE %I', o.relation,
+                          snowflake._conversion_firing(o.enabled), o.name);
+        RETURN NEXT;
+    END IF;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
+        'pg_rewrite'::regclass, o.oid, format('RULE %I ON %s', o.name, o.relation)) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._rule_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make a rule again';

@@ -1,0 +1,90 @@
+-- Extended statistics. The server makes those on an altered column again, but forgets the target, and
+-- in some minor versions the owner.
+
+CREATE FUNCTION snowflake._statistics_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'statistics', o.classid, o.objid, s.stxrelid::regclass, NULL::text, o.depth, o.depth = 1,
+               o.depth = 1 AND coalesce(s.stxstattarget, -1) < 0
+                   AND s.stxowner = quote_ident(current_user)::regrole
+            FROM unnest(objects) o
+            JOIN pg_statistic_ext s ON s.oid = o.objid
+            WHERE o.classid = 'pg_statistic_ext'::regclass AND NOT o.calls;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._statistics_found(snowflake._conversion_object[]) IS
+    'finds the extended statistics among objects that depend on columns';
+
+CREATE FUNCTION snowflake._statistics_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x
+            FROM unnest(dependents) d
+            JOIN pg_statistic_ext s ON s.oid = d.objid
+            CROSS JOIN LATERAL snowflake._creation_obstacles(
+                'pg_statistic_ext'::regclass, s.oid, s.stxnamespace, s.stxowner, NOT d.is_rebuilt) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._statistics_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps extended statistics from being made again';
+
+CREATE FUNCTION snowflake._statistics_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN NULL; -- They go with their view or generated column.
+END
+$function$;
+COMMENT ON FUNCTION snowflake._statistics_drop(snowflake._conversion_dependent) IS
+    'returns NULL: extended statistics are dropped with their relation or column';
+
+CREATE FUNCTION snowflake._statistics_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+    maker oid;
+BEGIN
+    SELECT s.oid, format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
+        FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
+        WHERE s.oid = dependent.objid;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF NOT dependent.is_rebuilt THEN
+        maker := snowflake._maker_on_relation('pg_statistic_ext'::regclass, o.oid, false);
+        command := pg_get_statisticsobjdef(o.oid);
+        role := maker;
+        RETURN NEXT;
+        role := NULL;
+    END IF;
+    IF o.stxstattarget >= 0 THEN
+        command := format('ALTER STATISTICS %s SET STATISTICS %s', o.name, o.stxstattarget);
+        RETURN NEXT;
+    END IF;
+    IF NOT dependent.is_rebuilt THEN
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
+            'pg_statistic_ext'::regclass, o.oid, format('STATISTICS %s', o.name)) x;
+    END IF;
+    IF o.stxowner <> coalesce(maker, quote_ident(current_user)::regrole) THEN
+        command := format('ALTER STATISTICS %s OWNER TO %I', o.name, pg_get_userbyid(o.stxowner));
+        RETURN NEXT;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._statistics_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make extended statistics again, or give them what the server forgets of them';

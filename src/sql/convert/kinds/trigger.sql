@@ -1,0 +1,101 @@
+-- Triggers of users. The clones of a trigger on partitions, and the triggers by which the server
+-- enforces a constraint, come and go with the trigger or the constraint.
+
+CREATE FUNCTION snowflake._trigger_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'trigger', o.classid, o.objid, t.tgrelid::regclass, NULL::text, o.depth, false,
+               t.tgisinternal OR t.tgparentid <> 0
+            FROM unnest(objects) o
+            JOIN pg_trigger t ON t.oid = o.objid
+            WHERE o.classid = 'pg_trigger'::regclass;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._trigger_found(snowflake._conversion_object[]) IS
+    'finds the triggers among objects that depend on columns';
+
+CREATE FUNCTION snowflake._trigger_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('trigger %I of %s cannot be made again: %I may not execute the function %s',
+                      t.tgname, d.relid, current_user, t.tgfoid::regprocedure)
+            FROM unnest(dependents) d JOIN pg_trigger t ON t.oid = d.objid
+            WHERE NOT has_function_privilege(t.tgfoid, 'EXECUTE');
+    RETURN QUERY
+        SELECT format('trigger %I of %s cannot be made again: %I may not create triggers there', t.tgname,
+                      d.relid, current_user)
+            FROM unnest(dependents) d JOIN pg_trigger t ON t.oid = d.objid
+            WHERE NOT has_table_privilege(d.relid, 'TRIGGER');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._trigger_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps triggers from being made again';
+
+CREATE FUNCTION snowflake._trigger_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT format('DROP TRIGGER %I ON %s', tgname, dependent.relid)
+                FROM pg_trigger WHERE oid = dependent.objid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._trigger_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops a trigger';
+
+CREATE FUNCTION snowflake._trigger_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+BEGIN
+    SELECT t.oid, t.tgname AS name, t.tgrelid::regclass AS relation, t.tgenabled AS enabled INTO o
+        FROM pg_trigger t WHERE t.oid = dependent.objid;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    role := snowflake._maker_on_relation('pg_trigger'::regclass, o.oid, false);
+    command := pg_get_triggerdef(o.oid);
+    RETURN NEXT;
+    role := NULL;
+    IF o.enabled <> 'O' THEN
+        command := format('ALTER TABLE %s %s TRIGGER %I', o.relation,
+                          snowflake._conversion_firing(o.enabled), o.name);
+        RETURN NEXT;
+    END IF;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
+        'pg_trigger'::regclass, o.oid, format('TRIGGER %I ON %s', o.name, o.relation)) x;
+    -- The triggers that stand for it on the partitions have states and comments of their own.
+    RETURN QUERY
+        WITH RECURSIVE clone AS (
+            SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled FROM pg_trigger t WHERE t.tgparentid = o.oid
+            UNION ALL
+            SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled
+                FROM clone JOIN pg_trigger t ON t.tgparentid = clone.oid
+        )
+        SELECT format('ALTER TABLE ONLY %s %s TRIGGER %I', clone.tgrelid::regclass,
+                      snowflake._conversion_firing(clone.tgenabled), clone.tgname), NULL::oid
+            FROM clone WHERE clone.tgenabled <> o.enabled
+        UNION ALL
+        SELECT x, NULL::oid
+            FROM clone
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_trigger'::regclass, clone.oid,
+                format('TRIGGER %I ON %s', clone.tgname, clone.tgrelid::regclass)) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._trigger_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make a trigger again';

@@ -1,0 +1,194 @@
+-- Views and materialized views. For the server, what depends on a column is the rule "_RETURN" that
+-- holds the query of the view.
+
+CREATE FUNCTION snowflake._view_found(objects snowflake._conversion_object[])
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'view', o.classid, o.objid, r.ev_class::regclass, r.ev_class::regclass::text, o.depth,
+               false, false
+            FROM unnest(objects) o
+            JOIN pg_rewrite r ON r.oid = o.objid AND r.rulename = '_RETURN'
+            WHERE o.classid = 'pg_rewrite'::regclass;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_found(snowflake._conversion_object[]) IS
+    'finds the views among objects that depend on columns';
+
+CREATE FUNCTION snowflake._view_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('the row type of %s has rights of its own', d.relid)
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.relid
+            JOIN pg_type y ON y.oid = c.reltype
+            WHERE y.typacl IS NOT NULL;
+    RETURN QUERY
+        SELECT x
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.relid
+            CROSS JOIN LATERAL snowflake._creation_obstacles(
+                'pg_class'::regclass, c.oid, c.relnamespace, c.relowner, true) x;
+    RETURN QUERY
+        SELECT x
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.relid
+            CROSS JOIN LATERAL (
+                SELECT c.relacl
+                UNION ALL SELECT attacl FROM pg_attribute WHERE attrelid = c.oid) held(acl)
+            CROSS JOIN LATERAL snowflake._grant_obstacles(d.relid::text, c.relowner, held.acl) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_obstacles(snowflake._conversion_dependent[]) IS
+    'lists what keeps views from being made again';
+
+CREATE FUNCTION snowflake._view_drop(dependent snowflake._conversion_dependent)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT format('DROP %s %s', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END,
+                          dependent.relid)
+                FROM pg_class WHERE oid = dependent.relid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_drop(snowflake._conversion_dependent) IS
+    'returns the command that drops a view';
+
+CREATE FUNCTION snowflake._view_maker(rewrite oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT snowflake._maker(
+                   'pg_rewrite'::regclass, r.oid, c.relowner, c.relnamespace,
+                   c.relpersistence <> 't'
+                   AND (c.reltablespace = 0
+                        OR has_tablespace_privilege(c.relowner, c.reltablespace, 'CREATE')),
+                   snowflake._is_harmless_to_parse('pg_rewrite', r.oid)
+                   AND NOT EXISTS (SELECT FROM pg_attrdef
+                                       WHERE adrelid = c.oid
+                                         AND NOT snowflake._is_harmless_to_parse('pg_attrdef', oid)))
+            FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+            WHERE r.oid = rewrite AND c.relowner <> quote_ident(current_user)::regrole);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_maker(oid) IS
+    'returns the role that makes a view again; NULL: the caller';
+
+-- Everything of CREATE VIEW but the query, which the server deparses.
+CREATE FUNCTION snowflake._view_definition(view oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT concat('CREATE ', CASE c.relpersistence WHEN 't' THEN 'TEMPORARY ' END,
+                      CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
+                      c.oid::regclass, ' USING ' || quote_ident(m.amname),
+                      (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
+                                                             x.option_value), ', ') || ')'
+                           FROM (VALUES ('', c.reloptions), ('toast.', t.reloptions))
+                                    given(prefix, options),
+                                pg_options_to_table(given.options) x),
+                      ' TABLESPACE ' || quote_ident(s.spcname), ' AS', E'\n',
+                      -- The server ends a query with a semicolon.
+                      left(pg_get_viewdef(c.oid), -1),
+                      CASE c.relkind WHEN 'm' THEN E'\n  WITH NO DATA' END)
+            FROM pg_class c
+            LEFT JOIN pg_class t ON t.oid = c.reltoastrelid
+            LEFT JOIN pg_am m ON m.oid = c.relam
+            LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+            WHERE c.oid = view);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_definition(oid) IS
+    'returns the command that makes a view again';
+
+CREATE FUNCTION snowflake._view_commands(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    o record;
+    maker constant oid := snowflake._view_maker(dependent.objid);
+BEGIN
+    SELECT c.oid, c.oid::regclass AS name, c.reltype, c.relowner,
+           CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END AS type,
+           CASE WHEN c.relkind = 'm' THEN
+               CASE c.relreplident WHEN 'f' THEN 'FULL' WHEN 'n' THEN 'NOTHING' END
+           END AS replica_identity
+        INTO o
+        FROM pg_rewrite r
+        JOIN pg_class c ON c.oid = r.ev_class
+        WHERE r.oid = dependent.objid;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    role := maker;
+    command := snowflake._view_definition(o.oid);
+    RETURN NEXT;
+    RETURN QUERY SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', o.name, a.attname,
+                               pg_get_expr(f.adbin, f.adrelid)), maker
+        FROM pg_attribute a
+        JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+        WHERE a.attrelid = o.oid
+        ORDER BY a.attnum;
+    RETURN QUERY SELECT setting, maker
+        FROM pg_attribute a, snowflake._conversion_column_settings(o.type, o.name, a.attname) setting
+        WHERE a.attrelid = o.oid AND a.attnum > 0;
+    IF o.replica_identity IS NOT NULL THEN
+        command := format('ALTER %s %s REPLICA IDENTITY %s', o.type, o.name, o.replica_identity);
+        RETURN NEXT;
+    END IF;
+    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+        'pg_class'::regclass, o.oid, format('%s %s', o.type, o.name)) x;
+    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+        'pg_rewrite'::regclass, dependent.objid, format('RULE "_RETURN" ON %s', o.name)) x;
+    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+        'pg_type'::regclass, o.reltype, format('TYPE %s', o.name)) x;
+    IF o.relowner <> coalesce(maker, quote_ident(current_user)::regrole) THEN
+        command := format('ALTER %s %s OWNER TO %I', o.type, o.name, pg_get_userbyid(o.relowner));
+        RETURN NEXT;
+    END IF;
+    RETURN QUERY SELECT x.command, coalesce(x.role, maker)
+        FROM snowflake._conversion_rights('pg_class'::regclass, o.oid) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_commands(snowflake._conversion_dependent) IS
+    'returns the commands that make a view again, without filling it';
+
+-- Materialized views are filled when everything is there: without its policies a table would show
+-- nothing to a role that does not own it. The view has its owner by then, so that the functions that
+-- its query calls do not run as the role that converts.
+CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('REFRESH MATERIALIZED VIEW %s', d.relid), NULL::text, NULL::regclass, NULL::bigint,
+               pg_get_userbyid(snowflake._view_maker(d.objid))
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.relid
+            WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated
+            ORDER BY d.depth, d.objid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._view_refreshes(snowflake._conversion_dependent[]) IS
+    'returns the steps that fill the materialized views that were made again';

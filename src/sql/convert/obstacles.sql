@@ -1,0 +1,305 @@
+-- Obstacles: what a conversion cannot take along, all of it named before anything is changed.
+
+-- Other users of the sequence would go on calling the server's nextval. A stranger's stand in the way only
+-- of an identity, whose sequence the server does not drop under them.
+CREATE FUNCTION snowflake._obstacles_of_users(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    is_identity constant boolean := EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity);
+BEGIN
+    RETURN QUERY
+        SELECT concat(pg_describe_object(d.classid, d.objid, d.objsubid),
+                      ', which ' || quote_ident(pg_get_userbyid(stranger.owner)) || ' owns,',
+                      ' uses the sequence')
+            FROM pg_depend d
+            CROSS JOIN LATERAL (SELECT snowflake._owner_of(d.classid, d.objid)) object(owner)
+            LEFT JOIN LATERAL (
+                SELECT object.owner WHERE NOT snowflake._is_taken_along(sequence_owner, object.owner)
+            ) stranger(owner) ON true
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+              AND d.classid <> 'pg_attrdef'::regclass
+              AND NOT EXISTS (SELECT FROM pg_depend e
+                                  JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
+                                  WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+              -- What calls our functions, and a view that only looks at the sequence, may do so. Where the
+              -- sequence is made anew, a stranger's objects are as well, by a role that may do that.
+              AND CASE WHEN is_identity
+                       THEN NOT (stranger.owner IS NOT NULL
+                                 AND EXISTS (SELECT FROM unnest(dependents) x
+                                                 WHERE x.classid = d.classid AND x.objid = d.objid
+                                                   AND x.kind IN ('view', 'routine', 'rule', 'trigger', 'policy')))
+                       ELSE stranger.owner IS NULL
+                            AND (NOT EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid))
+                                 AND d.classid NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
+                                 OR EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
+                                                WHERE used.sequence = seq
+                                                  AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END;
+    RETURN QUERY
+        SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
+                      c.attname, c.relid, c.old_default)
+            FROM unnest(columns) c
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers
+              AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', c.attrdef) used
+                              WHERE used.sequence = seq
+                                AND coalesce(used.callee, '') NOT IN ('pg_catalog.nextval', 'snowflake.nextval'));
+    RETURN QUERY
+        SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
+                      f.adrelid::regclass, pg_get_expr(f.adbin, f.adrelid))
+            FROM snowflake._conversion_names(seq) name
+            JOIN pg_attrdef f ON f.oid = name.attrdef
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            WHERE NOT name.is_certain;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_users(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists what uses a sequence in a way that a conversion cannot take along';
+
+-- A view that is made again shows the widened columns of its tables. Other columns of views keep their type.
+CREATE FUNCTION snowflake._obstacles_of_types(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('column %I of table %s has the domain %s', c.attname, c.relid, y.oid::regtype)
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            JOIN pg_type y ON y.oid = a.atttypid
+            WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype);
+    RETURN QUERY
+        -- These take a number from the sequence, but not every ID. What an expression makes of it is tried.
+        SELECT format('column %I of %s has the type %s, which cannot hold an ID', c.attname, c.relid,
+                      format_type(a.atttypid, a.atttypmod))
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            JOIN pg_type y ON y.oid = a.atttypid
+            CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
+                                       CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
+            WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+              AND (y.typcategory = 'A'
+                   OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
+                   OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
+                   OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
+                       AND NOT EXISTS (SELECT FROM unnest(dependents) d
+                                           WHERE d.kind = 'view' AND d.relid = c.relid))
+                   -- 19 digits: precision and scale, or length, as the server packs them into the modifier.
+                   OR (base.oid = 'numeric'::regtype AND base.mod >= 4
+                       AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < 19)
+                   OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod BETWEEN 4 AND 22))
+              AND NOT EXISTS (
+                  SELECT FROM snowflake._conversion_trials(seq, columns, dependents) trial
+                      WHERE trial.attrdef = c.attrdef
+                        AND snowflake._try_default(trial.attrdef, seq, trial.type, trial.typmod, '{}') IS NOT NULL);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_types(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the columns whose type cannot hold an ID';
+
+CREATE FUNCTION snowflake._obstacles_of_expressions(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('default of column %I of table %s is unfit for IDs (%s): %s', c.attname, c.relid,
+                      fault, c.old_default)
+            FROM unnest(columns) c
+            JOIN snowflake._conversion_trials(seq, columns, dependents) trial ON trial.attrdef = c.attrdef
+            CROSS JOIN LATERAL snowflake._conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod) fault
+            WHERE fault IS NOT NULL;
+    -- Checks are tried only where the column is known to get nothing but IDs.
+    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.new_default IS NOT NULL) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT format('constraint %I of table %s is unfit for IDs (%s): %s', k.conname, c.relid, fault,
+                      pg_get_constraintdef(k.oid))
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
+            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.new_default IS NOT NULL) fault
+            WHERE fault IS NOT NULL AND k.coninhcount = 0
+              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+              AND NOT EXISTS (SELECT FROM unnest(columns) other
+                                  JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
+                                  WHERE other.new_default IS NOT NULL AND b.atttypid = a.atttypid
+                                    AND NOT snowflake._is_call(other.attrdef, seq));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_expressions(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the defaults and checks that do not bear IDs';
+
+CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('column %I of table %s is part of the partition key', c.attname, c.relid)
+            FROM unnest(columns) c
+            JOIN pg_partitioned_table p ON p.partrelid = c.relid
+            WHERE c.widened
+              AND (c.attnum = ANY (p.partattrs::smallint[])
+                   -- The columns of an expression depend on the table.
+                   OR EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relid
+                                    AND d.objsubid = c.attnum AND d.deptype = 'i'
+                                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+                                    AND d.refobjsubid = 0));
+    RETURN QUERY
+        SELECT format('column %I of table %s is inherited from several parents', c.attname, c.relid)
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            WHERE c.widened AND a.attinhcount > 1;
+    RETURN QUERY
+        SELECT format('not-null constraints of column %I have other names in tables that inherit it from %s',
+                      n.attname, n.relid)
+            FROM snowflake._conversion_not_nulls(columns) n
+            WHERE NOT n.is_droppable;
+    RETURN QUERY
+        SELECT format('table %s is of the type %s', c.relid, t.reloftype::regtype)
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+            WHERE c.widened AND t.reloftype <> 0;
+    RETURN QUERY
+        SELECT format('%s uses the row type of table %s', pg_describe_object(d.classid, d.objid, d.objsubid),
+                      c.relid)
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_type y ON y.oid = t.reltype
+            JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+            WHERE c.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
+              -- A view of such rows holds none of them, a materialized view is made again.
+              AND NOT (d.classid = 'pg_class'::regclass
+                       AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_tables(snowflake._conversion_column[]) IS
+    'lists the columns that the server does not widen';
+
+CREATE FUNCTION snowflake._obstacles_of_owners(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        -- The server does not let the caller alter or drop what belongs to somebody else.
+        SELECT format('%s is owned by %I', r.relid, pg_get_userbyid(c.relowner))
+            FROM (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.new_default IS NOT NULL
+                  UNION SELECT d.relid FROM unnest(dependents) d WHERE NOT d.is_rebuilt) r
+            JOIN pg_class c ON c.oid = r.relid
+            WHERE NOT pg_has_role(c.relowner, 'USAGE');
+    RETURN QUERY
+        SELECT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
+                      k.conname, k.conrelid::regclass, pg_get_userbyid(made_by.role), k.confrelid::regclass)
+            FROM (SELECT x.relid, coalesce(snowflake._table_role(x.relid), quote_ident(current_user)::regrole)
+                      FROM (SELECT DISTINCT x.relid FROM unnest(columns) x WHERE x.widened) x) made_by(relid, role)
+            JOIN unnest(columns) x ON x.relid = made_by.relid AND x.widened
+            CROSS JOIN LATERAL (
+                SELECT * FROM pg_constraint WHERE conrelid = x.relid AND contype = 'f' AND x.attnum = ANY (conkey)
+                UNION ALL
+                -- By way of pg_depend, which has an index on what is referenced.
+                SELECT referencing.*
+                    FROM pg_depend d
+                    JOIN pg_constraint referencing ON referencing.oid = d.objid
+                    WHERE d.classid = 'pg_constraint'::regclass
+                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = x.relid AND d.refobjsubid = x.attnum
+                      AND referencing.contype = 'f' AND referencing.confrelid = x.relid
+                      AND x.attnum = ANY (referencing.confkey)
+            ) k
+            WHERE EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
+                              WHERE NOT has_column_privilege(made_by.role, k.confrelid, key.attnum, 'REFERENCES'));
+    RETURN QUERY
+        SELECT format('foreign keys of table %s, which %I owns, cannot be made again without running code of that role',
+                      c.oid::regclass, pg_get_userbyid(c.relowner))
+            FROM (SELECT DISTINCT x.relid FROM unnest(columns) x WHERE x.widened) x
+            CROSS JOIN LATERAL snowflake._table_partners(x.relid) partner(relid)
+            JOIN pg_class c ON c.oid = partner.relid
+            WHERE CASE WHEN c.relowner = sequence_owner
+                                 OR snowflake._is_taken_along(sequence_owner, c.relowner) THEN false
+                       ELSE snowflake._has_planned_code(c.oid) END;
+    RETURN QUERY
+        SELECT format('table %s, which inherits from %s, is owned by %I: code of that role would run as %I',
+                      c.oid::regclass, x.relid, pg_get_userbyid(c.relowner), x.role)
+            FROM (SELECT DISTINCT x.relid,
+                         coalesce(pg_get_userbyid(snowflake._table_role(x.relid)), current_user) AS role
+                      FROM unnest(columns) x
+                      WHERE x.widened AND NOT x.is_inherited
+                        AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = x.relid)) x
+            CROSS JOIN LATERAL snowflake._table_tree(x.relid) member(relid)
+            JOIN pg_class c ON c.oid = member.relid
+            JOIN pg_roles o ON o.oid = c.relowner
+            WHERE CASE WHEN o.rolname = x.role OR o.rolsuper THEN false
+                       ELSE snowflake._has_users_code(c.oid) END;
+    RETURN QUERY
+        -- In a bigint column another function of the same name may fit better. A stranger's must not.
+        SELECT format('%s, which %I owns, could take the place of %s in %s',
+                      pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
+                      pg_describe_object(r.ref_class, r.ref_object, 0), pg_describe_object(r.class, r.object, 0))
+            FROM snowflake._references(ARRAY(SELECT x.relid::oid FROM unnest(columns) x WHERE x.widened)) r
+            CROSS JOIN LATERAL (
+                SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object)
+                    WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            ) rival
+            WHERE CASE WHEN rival.owner IN (sequence_owner, snowflake._owner_of(r.ref_class, r.ref_object))
+                       THEN false
+                       ELSE NOT snowflake._is_taken_along(sequence_owner, rival.owner) END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_owners(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists what the caller may not alter or make again because of whom it belongs to';
+
+CREATE FUNCTION snowflake._conversion_obstacles(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT obstacle
+            FROM (SELECT snowflake._obstacles_of_users(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_tables(columns)
+                  UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
+                  UNION ALL SELECT snowflake._kinds_obstacles(dependents)
+                  UNION ALL
+                  SELECT format('%s depends on a column to be widened', pg_describe_object(d.classid, d.objid, 0))
+                      FROM unnest(dependents) d
+                      WHERE d.kind IS NULL
+                         OR EXISTS (SELECT FROM pg_depend e
+                                        WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+                 ) x(obstacle);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_obstacles(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists what the conversion of a sequence cannot take along; empty if it can be converted';

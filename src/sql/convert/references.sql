@@ -1,0 +1,363 @@
+-- References of the objects that depend on tables. They are compared before and after a conversion, so that
+-- nothing that is made again comes to depend on an object that it did not depend on before.
+
+CREATE FUNCTION snowflake._table_tree(tab regclass)
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE tree(relid) AS (
+            SELECT tab::oid
+            UNION SELECT i.inhrelid FROM tree JOIN pg_inherits i ON i.inhparent = tree.relid)
+        SELECT tree.relid::regclass FROM tree;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._table_tree(regclass) IS
+    'returns a table and all that inherit from it, partitions among them';
+
+-- The server simplifies the expressions of a table's indexes, statistics and partition key when it plans a
+-- query on it, as it does to see whether a foreign key holds. CASE keeps the server from reading the
+-- expressions of other tables first.
+CREATE FUNCTION snowflake._has_planned_code(tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_index
+                       WHERE CASE WHEN indrelid = tab AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
+                                  THEN NOT snowflake._is_harmless_to_run('pg_class', indexrelid) END
+                         AND indrelid = tab)
+        OR EXISTS (SELECT FROM pg_statistic_ext
+                       WHERE CASE WHEN stxrelid = tab
+                                  THEN NOT snowflake._is_harmless_to_run('pg_statistic_ext', oid) END
+                         AND stxrelid = tab)
+        OR EXISTS (SELECT FROM pg_partitioned_table
+                       WHERE CASE WHEN partrelid = tab
+                                  THEN NOT snowflake._is_harmless_to_run('pg_partitioned_table', partrelid) END
+                         AND partrelid = tab)
+        -- Keys of different types may be compared by way of a user's cast.
+        OR EXISTS (SELECT FROM pg_constraint k
+                       CROSS JOIN LATERAL generate_subscripts(k.conkey, 1) i
+                       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[i]
+                       JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = k.confkey[i]
+                       WHERE k.conrelid = tab AND k.contype = 'f' AND a.atttypid <> r.atttypid
+                         AND EXISTS (SELECT FROM pg_type y
+                                         WHERE y.oid IN (a.atttypid, r.atttypid) AND y.oid >= 16384
+                                           AND y.typtype <> 'd'));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._has_planned_code(regclass) IS
+    'whether the server may run code of users when it plans a query on a table or makes its foreign keys again';
+
+-- The server evaluates checks and generated columns as well when it rewrites a table.
+CREATE FUNCTION snowflake._has_users_code(tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN snowflake._has_planned_code(tab)
+        OR EXISTS (SELECT FROM pg_constraint
+                       WHERE CASE WHEN conrelid = tab AND contype = 'c'
+                                  THEN NOT snowflake._is_harmless_to_run('pg_constraint', oid) END
+                         AND conrelid = tab)
+        OR EXISTS (SELECT FROM pg_attrdef f
+                       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                       WHERE CASE WHEN f.adrelid = tab AND a.attgenerated <> ''
+                                  THEN NOT snowflake._is_harmless_to_run('pg_attrdef', f.oid) END
+                         AND f.adrelid = tab);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._has_users_code(regclass) IS
+    'whether the server may run code of users when it rewrites a table';
+
+CREATE FUNCTION snowflake._table_partners(tab regclass)
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT confrelid::regclass FROM pg_constraint WHERE conrelid = tab AND contype = 'f'
+        UNION
+        -- By way of pg_depend, which has an index on what is referenced.
+        SELECT k.conrelid::regclass
+            FROM pg_depend d
+            JOIN pg_constraint k ON k.oid = d.objid
+            WHERE d.classid = 'pg_constraint'::regclass
+              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
+              AND k.contype = 'f' AND k.confrelid = tab;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._table_partners(regclass) IS
+    'returns the tables that foreign keys link to a table, in either direction';
+
+CREATE FUNCTION snowflake._table_role(tab regclass)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
+BEGIN
+    IF owner = quote_ident(current_user)::regrole THEN
+        RETURN NULL;
+    END IF;
+    RETURN (SELECT owner
+                WHERE EXISTS (
+                    SELECT FROM snowflake._table_tree(tab) tree(relid)
+                        WHERE snowflake._has_users_code(tree.relid)
+                    UNION ALL
+                    SELECT FROM snowflake._table_tree(tab) tree(relid)
+                        CROSS JOIN LATERAL snowflake._table_partners(tree.relid) partner(relid)
+                        WHERE snowflake._has_planned_code(partner.relid)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._table_role(regclass) IS
+    'returns the role whose rights a command has that may run code of the table''s owner; NULL: the caller''s';
+
+CREATE FUNCTION snowflake._default_role(tab regclass, attrdefs oid[])
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
+BEGIN
+    IF owner = quote_ident(current_user)::regrole THEN
+        RETURN NULL;
+    END IF;
+    RETURN (SELECT owner
+                WHERE EXISTS (SELECT FROM unnest(attrdefs) x
+                                  WHERE x IS NOT NULL AND NOT snowflake._is_harmless_to_parse('pg_attrdef', x)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._default_role(regclass, oid[]) IS
+    'returns the role that sets defaults of a table, made from those with these OIDs; NULL: the caller';
+
+CREATE FUNCTION snowflake._may_name_references(role oid, class oid, object oid)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT NOT EXISTS (
+            SELECT FROM pg_depend d
+                CROSS JOIN LATERAL (
+                    SELECT relnamespace FROM pg_class
+                        WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid
+                    UNION ALL
+                    SELECT pronamespace FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
+                    UNION ALL
+                    SELECT typnamespace FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
+                    UNION ALL
+                    SELECT oprnamespace FROM pg_operator
+                        WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
+                    UNION ALL
+                    SELECT collnamespace FROM pg_collation
+                        WHERE d.refclassid = 'pg_collation'::regclass AND oid = d.refobjid
+                ) named(namespace)
+                WHERE d.classid = class AND d.objid = object
+                  AND NOT (has_schema_privilege(role, named.namespace, 'USAGE')
+                           AND (d.refclassid <> 'pg_type'::regclass
+                                OR has_type_privilege(role, d.refobjid, 'USAGE')))));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._may_name_references(oid, oid, oid) IS
+    'whether a role may look up names in the schemas of all that an object refers to';
+
+CREATE FUNCTION snowflake._references(
+        tables oid[],
+        OUT class oid, OUT object oid,        -- what depends on the tables, in any number of steps
+        OUT ref_class oid, OUT ref_object oid, OUT ref_sub_object integer) -- what it depends on
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE reached(class, object) AS (
+            SELECT 'pg_class'::regclass::oid, x FROM unnest(tables) x
+            UNION
+            SELECT next.class, next.object
+                FROM reached
+                JOIN pg_depend d ON d.refclassid = reached.class AND d.refobjid = reached.object
+                LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                -- A view depends on its rule, though for the server the rule belongs to the view.
+                CROSS JOIN LATERAL (VALUES (d.classid, d.objid), ('pg_class'::regclass, r.ev_class))
+                    next(class, object)
+                WHERE next.object IS NOT NULL
+        )
+        SELECT reached.class, reached.object, d.refclassid, d.refobjid, d.refobjsubid
+            FROM reached
+            JOIN pg_depend d ON d.classid = reached.class AND d.objid = reached.object
+            LEFT JOIN pg_trigger t ON reached.class = 'pg_trigger'::regclass AND t.oid = reached.object
+            WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal, false);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._references(oid[]) IS
+    'returns what the objects that depend on tables refer to';
+
+-- Overloads of one source stand for each other: what is made again for bigint columns may call the one
+-- for bigint. Sources are compared by name, since an object that is made again has another OID.
+CREATE FUNCTION snowflake._source_of(class oid, object oid, sub_object integer)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT coalesce(
+            (SELECT format('extension %I', x.extname)
+                 FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
+                 WHERE d.classid = class AND d.objid = object AND d.deptype = 'e'
+                   AND d.refclassid = 'pg_extension'::regclass AND class <> 'pg_class'::regclass),
+            (SELECT format('function %I.%I of %I', n.nspname, p.proname, pg_get_userbyid(p.proowner))
+                 FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+                 WHERE class = 'pg_proc'::regclass AND p.oid = object),
+            (SELECT format('operator %I.%s of %I', n.nspname, o.oprname, pg_get_userbyid(o.oprowner))
+                 FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
+                 WHERE class = 'pg_operator'::regclass AND o.oid = object),
+            -- Only an object of a class that the server knows can be asked for.
+            (SELECT format('%s %s', i.type, i.identity)
+                 FROM (SELECT 'pg_class'::regclass::oid
+                       UNION SELECT refclassid FROM pg_depend
+                           WHERE refclassid = class AND refobjid = object) k(known)
+                 CROSS JOIN LATERAL pg_identify_object(
+                     k.known, object, CASE k.known WHEN 'pg_class'::regclass THEN sub_object ELSE 0 END) i
+                 WHERE k.known = class)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._source_of(oid, oid, integer) IS
+    'names what an object comes from: an extension, a function or operator of whatever types, or the object itself';
+
+-- An argument that is a smallint or integer now, or of any type, can become a bigint.
+CREATE FUNCTION snowflake._fits_bigint_better(present oid[], other oid[])
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT coalesce(bool_or(p.type <> o.type), false)
+       AND coalesce(bool_and(
+               p.type = o.type
+               OR p.type IN ('smallint'::regtype, 'integer'::regtype, 'anyelement'::regtype, 'anynonarray'::regtype,
+                             'anycompatible'::regtype, 'anycompatiblenonarray'::regtype, '"any"'::regtype)
+                  AND o.type IN ('bigint'::regtype, 'numeric'::regtype, 'real'::regtype,
+                                 'double precision'::regtype, 'anyelement'::regtype, 'anynonarray'::regtype,
+                                 'anycompatible'::regtype, 'anycompatiblenonarray'::regtype, '"any"'::regtype)), false)
+        FROM unnest(present) WITH ORDINALITY p(type, n)
+        JOIN unnest(other) WITH ORDINALITY o(type, n) USING (n)
+$function$;
+COMMENT ON FUNCTION snowflake._fits_bigint_better(oid[], oid[]) IS
+    'whether a function with other types of arguments could be chosen once arguments are bigints';
+
+CREATE FUNCTION snowflake._rivals(
+        ref_class oid, ref_object oid,
+        OUT class oid, OUT oid oid, OUT owner oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT ref_class, other.oid, other.proowner
+            FROM pg_proc p
+            JOIN pg_proc other ON other.proname = p.proname AND other.pronamespace = p.pronamespace
+                              AND other.oid <> p.oid
+            WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
+              AND other.pronargs - other.pronargdefaults <= p.pronargs
+              AND (other.pronargs >= p.pronargs OR other.provariadic <> 0)
+              AND snowflake._fits_bigint_better(p.proargtypes::oid[], other.proargtypes::oid[])
+        UNION ALL
+        SELECT ref_class, other.oid, other.oprowner
+            FROM pg_operator o
+            JOIN pg_operator other ON other.oprname = o.oprname AND other.oprnamespace = o.oprnamespace
+                                  AND other.oid <> o.oid
+            WHERE ref_class = 'pg_operator'::regclass AND o.oid = ref_object AND other.oprkind = o.oprkind
+              AND snowflake._fits_bigint_better(ARRAY[o.oprleft, o.oprright], ARRAY[other.oprleft, other.oprright]);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._rivals(oid, oid) IS
+    'finds functions or operators of the same name and schema that could be chosen once arguments are bigints';
+
+CREATE FUNCTION snowflake._references_by_name(tables oid[])
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT jsonb_build_object(
+                   'tables', to_jsonb(tables),
+                   'references', coalesce(jsonb_object_agg(dependent.name, dependent.sources), '{}'))
+            FROM (SELECT format('%s %s', i.type, i.identity),
+                         jsonb_object_agg(snowflake._source_of(r.ref_class, r.ref_object, r.ref_sub_object), true)
+                      FROM snowflake._references(tables) r
+                      CROSS JOIN LATERAL pg_identify_object(r.class, r.object, 0) i
+                      GROUP BY 1) dependent(name, sources));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._references_by_name(oid[]) IS
+    'returns what the objects that depend on tables refer to, for _require_references()';
+
+CREATE FUNCTION snowflake._require_references(expected jsonb)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    differences text[];
+BEGIN
+    -- Between the plan and the locks that the server takes, the owner of a table may have added to it.
+    IF EXISTS (SELECT FROM jsonb_array_elements_text(expected -> 'harmless') x
+                   WHERE snowflake._has_planned_code(x::oid)) THEN
+        RAISE EXCEPTION 'checks or indexes of a table have changed meanwhile'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Call the function again.';
+    END IF;
+    -- An object that was not there before is not one that is made again. The extension itself, and the
+    -- sequence, come into the defaults that are converted.
+    differences := ARRAY(
+        SELECT format('%s would depend on %s, which it does not depend on now', now.name, source)
+            FROM jsonb_each(snowflake._references_by_name(
+                     ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references')
+                     now(name, sources)
+            CROSS JOIN LATERAL jsonb_object_keys(now.sources) source
+            WHERE expected -> 'references' ? now.name
+              AND NOT expected -> 'references' -> now.name ? source
+              AND source <> 'extension snowflake'
+              AND source IS DISTINCT FROM expected ->> 'sequence'
+            ORDER BY 1);
+    IF differences <> '{}' THEN
+        RAISE EXCEPTION 'an object that is made again would change its meaning'
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(differences, E'\n');
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_references(jsonb) IS
+    'raises an error if an object refers to something that it did not refer to when _references_by_name() was called';
+
+-- Code of one role that another has put into an object of its own runs as the other wants it.
+CREATE FUNCTION snowflake._calls_others(tables oid[])
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM snowflake._references(tables) r
+            JOIN pg_roles o ON o.oid = snowflake._owner_of(r.ref_class, r.ref_object)
+            WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+              AND o.rolname <> current_user AND NOT o.rolsuper
+              AND snowflake._owner_of(r.class, r.object) = quote_ident(current_user)::regrole);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._calls_others(oid[]) IS
+    'whether objects of the caller that depend on tables refer to functions, operators or types of other ordinary roles';

@@ -1,0 +1,139 @@
+-- Rights on objects, and the commands that give them again.
+
+CREATE FUNCTION snowflake._conversion_held(
+        classid oid, objid oid,
+        OUT target text,          -- as GRANT names it
+        OUT namespace oid, OUT owner oid, OUT acl aclitem[],
+        OUT kind "char")          -- for which there are default privileges
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF classid = 'pg_class'::regclass THEN
+        SELECT format('%s %s', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass),
+               c.relnamespace, c.relowner, c.relacl, CASE c.relkind WHEN 'S' THEN 'S' ELSE 'r' END
+            INTO target, namespace, owner, acl, kind
+            FROM pg_class c
+            WHERE c.oid = objid;
+    ELSIF classid = 'pg_proc'::regclass THEN
+        SELECT format('ROUTINE %s', p.oid::regprocedure), p.pronamespace, p.proowner, p.proacl, 'f'
+            INTO target, namespace, owner, acl, kind
+            FROM pg_proc p
+            WHERE p.oid = objid;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_held(oid, oid) IS
+    'returns the rights on a relation or a routine; acl: NULL where they are the built-in ones';
+
+-- Every right on an object (part 0) or on a column of it is granted by the role that granted it. A role
+-- that passed a right on had it from another role before: the owner's grants come first, then those of
+-- the roles that the owner allowed to pass a right on, and so forth.
+CREATE FUNCTION snowflake._conversion_grants(
+        classid oid, objid oid, only_part smallint,
+        OUT command text, OUT role oid) -- that runs it; NULL: the role that made the object
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE held AS (
+            SELECT * FROM snowflake._conversion_held(classid, objid)
+        ),
+        given AS (
+            SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
+                FROM held,
+                     -- For sequences the letter is another one here.
+                     aclexplode(coalesce(held.acl, acldefault(lower(held.kind::text)::"char", held.owner)))
+                         WITH ORDINALITY x(grantor, grantee, privilege, is_grantable, n)
+            UNION ALL
+            SELECT a.attnum, a.attname, x.*
+                FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
+                WHERE classid = 'pg_class'::regclass AND a.attrelid = objid AND NOT a.attisdropped
+        ),
+        -- All ways that a right went from the owner to those who may pass it on. A right on the table is
+        -- one on each column.
+        way(attnum, privilege, hands) AS (
+            SELECT 0::smallint, NULL, ARRAY[held.owner] FROM held
+            UNION ALL
+            SELECT g.attnum, g.privilege, way.hands || g.grantee
+                FROM way
+                JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
+                            AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
+                WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+        ),
+        right_given AS (
+            SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
+                   string_agg(g.privilege || (CASE WHEN g.attnum > 0 THEN format(' (%I)', g.attname) ELSE '' END),
+                              ', ' ORDER BY g.n) AS privileges
+                FROM given g
+                CROSS JOIN LATERAL (
+                    SELECT max(cardinality(way.hands)) FROM way
+                        WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
+                          AND coalesce(way.privilege, g.privilege) = g.privilege
+                ) distance(hands)
+                WHERE g.attnum = only_part
+                GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
+        )
+        SELECT format('GRANT %s ON %s TO %s%s', g.privileges, held.target,
+                      CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                      CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END),
+               nullif(g.grantor, held.owner)
+            FROM right_given g
+            CROSS JOIN held
+            ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_grants(oid, oid, smallint) IS
+    'returns the commands that grant the rights on an object, or on a column of it, in the order in which they were';
+
+-- Rights that default privileges gave the object when it was made are taken away first.
+CREATE FUNCTION snowflake._conversion_rights(
+        classid oid, objid oid,
+        OUT command text, OUT role oid) -- that runs it; NULL: the role that made the object
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH held AS (
+            SELECT * FROM snowflake._conversion_held(classid, objid)
+        ),
+        given AS (
+            SELECT d.defaclacl FROM held, pg_default_acl d
+                WHERE d.defaclrole IN (held.owner, quote_ident(current_user)::regrole)
+                  AND d.defaclobjtype = held.kind
+                  AND d.defaclnamespace IN (0, held.namespace)
+        ),
+        -- There is nothing to do where the rights are the built-in ones and will be.
+        touched AS (
+            SELECT * FROM held WHERE acl IS NOT NULL OR EXISTS (SELECT FROM given)
+        ),
+        holder(oid, name) AS (
+            SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
+        ),
+        -- A role that has a right on the relation may have granted it on a column.
+        part(attnum) AS (
+            SELECT 0::smallint FROM touched
+            UNION ALL
+            SELECT a.attnum FROM pg_attribute a
+                WHERE classid = 'pg_class'::regclass AND a.attrelid = objid
+                  AND a.attacl IS NOT NULL AND NOT a.attisdropped
+        )
+        SELECT format('REVOKE ALL ON %s FROM %s', touched.target,
+                      string_agg(holder.name, ', ' ORDER BY holder.oid)),
+               NULL::oid
+            FROM touched, holder
+            WHERE holder.oid IN (0, touched.owner)
+               OR holder.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
+            GROUP BY touched.target
+        UNION ALL
+        (SELECT g.command, g.role
+            FROM part, snowflake._conversion_grants(classid, objid, part.attnum) WITH ORDINALITY g(command, role, n)
+            ORDER BY part.attnum, g.n);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_rights(oid, oid) IS
+    'returns the commands that give an object the rights it has';

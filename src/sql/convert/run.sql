@@ -1,0 +1,195 @@
+-- The conversion: runs the plan under locks, and checks what came of it.
+
+-- Numbers are read by OID, without a query: a query would find relations by name, and would evaluate policies
+-- and constants of checks and indexes.
+CREATE FUNCTION snowflake._greatest_number(seq regclass, columns snowflake._conversion_column[])
+    RETURNS bigint
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT greatest(snowflake._last_value(seq), max(snowflake._greatest_value(a.attrelid, a.attnum)))
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
+            JOIN pg_class t ON t.oid = member.relid
+            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
+            WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+              AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype
+              AND pg_has_role(t.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(t.relnamespace));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._greatest_number(regclass, snowflake._conversion_column[]) IS
+    'returns the greatest number that a sequence, or a column that it fills, holds';
+
+CREATE FUNCTION snowflake._require_room(seq regclass, columns snowflake._conversion_column[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
+    last constant bigint := snowflake._greatest_number(seq, columns);
+BEGIN
+    IF last >= snowflake.from_timestamp(clock_timestamp() + slack) THEN
+        RAISE EXCEPTION 'cannot convert sequence %', seq
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
+                                  'new IDs could meet existing ones.', last),
+                  HINT = format('If no such value is in use, set the sequence back: '
+                                'SELECT setval(%L, %s);', seq::text,
+                                (SELECT seqmin FROM pg_sequence WHERE seqrelid = seq));
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_room(regclass, snowflake._conversion_column[]) IS
+    'raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet';
+
+-- The plan cannot know of an expression that has no meaning any more, such as the call of a function that
+-- takes integers only, or of one that fails, such as a query whose owner may not run it. All steps that fail
+-- in this way are found before the call fails.
+CREATE FUNCTION snowflake._run_step(
+        command text, role name, run_path text, expected jsonb,
+        guarded boolean,    -- whether the command should run no code of users, see _run_as()
+        has_failed boolean) -- whether a step before has
+    RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET check_function_bodies = off -- they may count on the caller's search_path
+    SET constraint_exclusion = off -- the server would evaluate constants of checks when it plans a query
+    AS $function$
+BEGIN
+    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected, guarded);
+    RETURN NULL;
+EXCEPTION
+    WHEN undefined_table OR undefined_column OR undefined_object THEN
+        IF NOT has_failed THEN
+            RAISE;
+        END IF;
+        RETURN NULL; -- It is missing because a step before could not make it.
+    WHEN syntax_error_or_access_rule_violation OR data_exception
+         OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
+        RETURN format('%s: %s', split_part(command, E'\n', 1), SQLERRM);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, boolean, boolean) IS
+    'runs a command of a plan; returns why it failed where that is the fault of an expression';
+
+CREATE FUNCTION snowflake._run_steps(
+        plan snowflake._conversion_step[], sequence_name text, run_path text, expected jsonb, guarded boolean)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET check_function_bodies = off
+    AS $function$
+DECLARE
+    large constant bigint := 1024 * 1024; -- bytes from which on a rewrite is announced
+    step snowflake._conversion_step;
+    started timestamptz;
+    obstacles text[] := '{}';
+BEGIN
+    FOREACH step IN ARRAY plan LOOP
+        IF step.command IS NULL THEN
+            RAISE NOTICE '%', step.effect;
+            CONTINUE;
+        END IF;
+        IF step.size >= large THEN
+            RAISE NOTICE 'rewriting table % (%)', step.rewrites, pg_size_pretty(step.size);
+            started := clock_timestamp();
+        END IF;
+        obstacles := array_remove(
+            obstacles || snowflake._run_step(step.command, step.role, run_path, expected, guarded,
+                                             obstacles <> '{}'),
+            NULL);
+        IF step.size >= large THEN
+            RAISE NOTICE 'rewrote table % in % s', step.rewrites,
+                round(extract(epoch FROM clock_timestamp() - started), 1);
+        END IF;
+    END LOOP;
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot convert sequence %', sequence_name
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_step[], text, text, jsonb, boolean) IS
+    'runs the commands of a plan; raises an error that names all of those that failed';
+
+CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET check_function_bodies = off
+    AS $function$
+DECLARE
+    sequence_name constant text := seq::text; -- which an identity's sequence does not keep to the end
+    -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
+    run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
+    columns snowflake._conversion_column[];
+    plan snowflake._conversion_step[];
+    meant snowflake._meant_default[];
+    expected jsonb;
+    altered integer;
+    always boolean;
+BEGIN
+    -- Raises what there is to say against the conversion, before anything is locked.
+    PERFORM FROM snowflake.conversion_plan(seq);
+
+    -- An INSERT locks its table before the sequence, so that is the order here too. What was planned until
+    -- now may have changed until the locks are there: what counts is planned under the locks. Where columns
+    -- are widened, the server makes the foreign keys between the tables again.
+    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
+    PERFORM snowflake._conversion_lock(ARRAY(
+        SELECT c.relid FROM unnest(columns) c
+            WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
+        UNION
+        SELECT snowflake._table_partners(c.relid) FROM unnest(columns) c WHERE c.widened));
+    PERFORM snowflake._lock(seq);
+    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
+
+    PERFORM snowflake._require_room(seq, columns);
+    SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
+           coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
+        INTO altered, always
+        FROM unnest(columns) c
+        JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
+    meant := snowflake._meant_defaults(seq, columns, true);
+    expected := snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
+                || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, seq, 0),
+                                      'harmless', snowflake._tables_without_code(columns));
+
+    -- The plan is made as a whole, before its first command changes what it is made from.
+    plan := ARRAY(SELECT (p.command, p.effect, p.rewrites, p.size, p.role)::snowflake._conversion_step
+                      FROM snowflake.conversion_plan(seq) p ORDER BY p.step);
+    PERFORM snowflake._run_steps(plan, sequence_name, run_path, expected,
+                                 NOT snowflake._calls_others(ARRAY(SELECT c.relid::oid FROM unnest(columns) c)));
+    PERFORM snowflake._require_references(expected);
+    PERFORM snowflake._require_defaults(sequence_name::regclass, meant);
+
+    IF plan = '{}' THEN
+        RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
+    END IF;
+    IF always THEN
+        RAISE NOTICE 'GENERATED ALWAYS is no longer enforced: the column has a default now';
+    END IF;
+    RETURN altered;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_run(regclass, text) IS
+    'runs the plan of a conversion, with a search_path for the functions that its commands call';
+
+CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
+    RETURNS integer
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._conversion_run(seq, pg_catalog.current_setting('search_path'))
+$function$;
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass) IS
+    'make a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';

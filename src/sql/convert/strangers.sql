@@ -1,0 +1,72 @@
+-- Columns of strangers, which a conversion leaves as they are: roles that the owner of the sequence has
+-- nothing to do with, see _is_taken_along().
+
+CREATE FUNCTION snowflake._strangers_defaults(seq regclass)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        SELECT format('default of column %I of %s, which %I owns, stays as it is: the guard makes it fail',
+                      a.attname, a.attrelid::regclass, pg_get_userbyid(c.relowner))
+            FROM pg_depend d
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            JOIN pg_class c ON c.oid = a.attrelid
+            WHERE d.classid = 'pg_attrdef'::regclass
+              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+              AND CASE WHEN c.relowner = owner THEN false
+                       ELSE NOT snowflake._is_taken_along(owner, c.relowner) END
+              AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
+                              WHERE used.callee = 'pg_catalog.nextval' AND used.sequence = seq);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._strangers_defaults(regclass) IS
+    'describes the defaults of strangers that use a sequence';
+
+CREATE FUNCTION snowflake._strangers_references(seq regclass, columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        SELECT format('column %I of %s, which %I owns, stays %s: no new ID fits into it', a.attname,
+                      a.attrelid::regclass, pg_get_userbyid(c.relowner), format_type(a.atttypid, a.atttypmod))
+            FROM unnest(columns) referenced
+            JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = referenced.relid
+                            AND d.refobjsubid = referenced.attnum
+            JOIN pg_constraint k ON k.oid = d.objid AND k.contype = 'f' AND k.confrelid = referenced.relid
+                                AND referenced.attnum = ANY (k.confkey)
+            JOIN pg_attribute a ON a.attrelid = k.conrelid
+                               AND a.attnum = k.conkey[array_position(k.confkey, referenced.attnum)]
+            JOIN pg_class c ON c.oid = a.attrelid
+            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+              AND CASE WHEN c.relowner = owner THEN false
+                       ELSE NOT snowflake._is_taken_along(owner, c.relowner) END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._strangers_references(regclass, snowflake._conversion_column[]) IS
+    'describes the columns of strangers that refer to columns of a sequence by a foreign key';
+
+CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake._conversion_column[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT NULL::text, remark, NULL::regclass, NULL::bigint, NULL::name
+            FROM (SELECT snowflake._strangers_defaults(seq)
+                  UNION SELECT snowflake._strangers_references(seq, columns)) x(remark)
+            ORDER BY remark;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_strangers(regclass, snowflake._conversion_column[]) IS
+    'returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else';

@@ -1,0 +1,94 @@
+-- Trials of expressions with IDs: a default or a check is evaluated, where that runs nobody's code and
+-- changes nothing.
+
+CREATE FUNCTION snowflake._conversion_trials(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        OUT attrdef oid, OUT type oid, OUT typmod integer)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT c.attrdef,
+               CASE WHEN y.typbasetype <> 0 THEN y.typbasetype
+                    WHEN c.widened OR y.oid IN ('smallint'::regtype, 'integer'::regtype)
+                                      AND c.relid IN (SELECT d.relid FROM unnest(dependents) d
+                                                          WHERE d.kind = 'view')
+                    THEN 'bigint'::regtype
+                    ELSE y.oid END,
+               CASE WHEN y.typtype = 'd' THEN y.typtypmod WHEN c.widened THEN -1 ELSE a.atttypmod END
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            JOIN pg_type y ON y.oid = a.atttypid
+            WHERE c.new_default IS NOT NULL AND NOT c.is_strangers
+              AND NOT snowflake._is_call(c.attrdef, seq)
+              AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_trials(
+    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their columns will have';
+
+-- The IDs tried are of one tick, of two nodes and of two ticks, towards the end of the time that IDs can
+-- express: a default has to bear every ID that its column will ever get.
+CREATE FUNCTION snowflake._conversion_default_fault(attrdef oid, seq regclass, type oid, typmod integer)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    small constant bigint[] := '{1, 2, 3, 4}';
+    ids constant bigint[] :=
+        '{9100000000000000000, 9100000000000000001, 9100000000000004096, 9100000000004194304}';
+    few text[];
+    many text[];
+BEGIN
+    many := snowflake._try_default(attrdef, seq, type, typmod, ids);
+    few := snowflake._try_default(attrdef, seq, type, typmod, small);
+    IF (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
+       AND (SELECT count(DISTINCT x) FROM unnest(many) x) < cardinality(ids)
+       -- What comes out by chance says nothing.
+       AND many = snowflake._try_default(attrdef, seq, type, typmod, ids) THEN
+        RETURN 'different IDs give the same value';
+    END IF;
+    RETURN NULL;
+EXCEPTION
+    WHEN data_exception THEN
+        RETURN SQLERRM;
+    -- Other errors are not of the values: the expression is for its user to mend.
+    WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+        RETURN NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_default_fault(oid, regclass, oid, integer) IS
+    'returns what is wrong with a default that gets IDs from a sequence, for a column of this type; NULL: nothing, or it cannot be tried';
+
+-- A check that some ID of the present or of later satisfies may be meant. So may a check that not all small
+-- numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
+CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum smallint, is_filled boolean)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
+    ids constant bigint[] :=
+        '{500000000000000000, 500000000000000001, 500000000000000002, 500000000000004096,
+          500000000004194304, 9100000000000000000, 9100000000000000001, 9100000000000000002,
+          9100000000000004096, 9100000000004194304}';
+BEGIN
+    IF 'f' = ALL (snowflake._try_check(constraint_oid, attnum, ids))
+       AND (is_filled OR 't' = ALL (snowflake._try_check(constraint_oid, attnum, small))) THEN
+        RETURN 'no ID satisfies it';
+    END IF;
+    RETURN NULL;
+EXCEPTION
+    WHEN data_exception THEN
+        RETURN SQLERRM;
+    WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+        RETURN NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_check_fault(oid, smallint, boolean) IS
+    'returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot be tried';

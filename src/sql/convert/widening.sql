@@ -1,0 +1,94 @@
+-- Widening: the steps that make columns bigint.
+
+-- A server that gives not-null constraints names (PostgreSQL 18) makes them again with the column, the
+-- parent's before those of its children, which then must not have other names. That does not matter if the
+-- parent's constraint is out of the way in the meantime.
+CREATE FUNCTION snowflake._conversion_not_nulls(
+        columns snowflake._conversion_column[],
+        OUT relid regclass, OUT attnum smallint, OUT attname name,
+        OUT conid oid,          -- the constraint of the table that the others inherit from
+        OUT is_droppable boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM unnest(columns) c
+                       JOIN pg_inherits i ON i.inhparent = c.relid
+                       WHERE c.widened AND NOT c.is_inherited) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        WITH RECURSIVE named AS MATERIALIZED (
+            SELECT k.oid, k.conrelid AS relid, a.attname, k.conname
+                FROM pg_constraint k
+                JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+                WHERE k.contype = 'n' AND k.conislocal
+        ),
+        -- With the names between the top and the table.
+        tree(top, attnum, attname, relid, above) AS (
+            SELECT c.relid, c.attnum, c.attname, c.relid::oid, '{}'::name[]
+                FROM unnest(columns) c
+                WHERE c.widened AND NOT c.is_inherited
+            UNION ALL
+            SELECT t.top, t.attnum, t.attname, i.inhrelid,
+                   t.above || ARRAY(SELECT n.conname FROM named n
+                                        WHERE n.relid = t.relid AND n.attname = t.attname AND t.relid <> t.top)
+                FROM tree t JOIN pg_inherits i ON i.inhparent = t.relid
+        )
+        SELECT t.top, t.attnum, t.attname, first.oid,
+               first.oid IS NOT NULL AND NOT bool_or(own.conname <> ANY (t.above))
+               AND NOT EXISTS (SELECT FROM pg_index
+                                   WHERE indrelid = t.top AND (indisprimary OR indisreplident)
+                                     AND t.attnum = ANY (indkey::smallint[]))
+            FROM tree t
+            JOIN named own ON own.relid = t.relid AND own.attname = t.attname
+            LEFT JOIN named first ON first.relid = t.top AND first.attname = t.attname
+            WHERE t.relid <> t.top AND (own.conname <> first.conname OR own.conname <> ANY (t.above))
+            GROUP BY t.top, t.attnum, t.attname, first.oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_not_nulls(snowflake._conversion_column[]) IS
+    'finds the columns to be widened whose not-null constraints have other names in tables that inherit them';
+
+-- The columns of a table are altered in one go, for the table and all that inherit from it.
+CREATE FUNCTION snowflake._conversion_widenings(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT concat('ALTER TABLE ', t.relid, ' ', t.actions,
+                      snowflake._generated_additions(t.relid, dependents)),
+               format('rewrites table %s (%s); ACCESS EXCLUSIVE lock', t.relid, pg_size_pretty(tree.size)),
+               t.relid, tree.size, pg_get_userbyid(snowflake._table_role(t.relid))
+            FROM (SELECT c.relid,
+                         string_agg(concat('ALTER COLUMN ' || quote_ident(n.attname) || ' DROP NOT NULL, ',
+                                           format('ALTER COLUMN %I TYPE bigint', c.attname),
+                                           ', ADD CONSTRAINT ' || quote_ident(k.conname) || ' '
+                                           || pg_get_constraintdef(k.oid)),
+                                    ', ' ORDER BY c.attnum) AS actions
+                      FROM unnest(columns) c
+                      LEFT JOIN snowflake._conversion_not_nulls(columns) n
+                             ON n.relid = c.relid AND n.attnum = c.attnum
+                      LEFT JOIN pg_constraint k ON k.oid = n.conid
+                      WHERE c.widened AND NOT c.is_inherited
+                      GROUP BY c.relid) t
+            CROSS JOIN LATERAL (SELECT sum(pg_total_relation_size(member))::bigint AS size
+                                    FROM snowflake._table_tree(t.relid) member) tree
+            ORDER BY t.relid::oid;
+    RETURN QUERY
+        SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM snowflake._conversion_not_nulls(columns) n
+            JOIN pg_constraint k ON k.oid = n.conid
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, n.relid)) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_widenings(
+    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'returns the steps that widen columns, and add the generated columns made from them';

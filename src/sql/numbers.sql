@@ -1,0 +1,17 @@
+-- Numbers that several parts of the script need. Each of them stands in this file alone.
+
+CREATE FUNCTION snowflake._last_node()
+    RETURNS integer
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN 1023;
+COMMENT ON FUNCTION snowflake._last_node() IS
+    'returns the greatest node number; the lowest is 1';
+
+-- The guard makes the server's own nextval() fail on a snowflake sequence: a step of this size from
+-- any value that is taken leaves the range of bigint. setval() and with it dump and restore still work.
+CREATE FUNCTION snowflake._guard()
+    RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN 9223372036854775807;
+COMMENT ON FUNCTION snowflake._guard() IS
+    'returns the INCREMENT of a sequence from which the server''s own nextval() takes no value';
