@@ -205,10 +205,11 @@ SELECT snowflake._may_become('regress_snowflake_owner'::regrole) AS by_set_role;
 RESET ROLE;
 SET SESSION AUTHORIZATION regress_snowflake_mallory;
 SELECT snowflake._may_become('regress_snowflake_owner'::regrole);
-SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL);
+SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL, false);
 RESET SESSION AUTHORIZATION;
 CREATE FUNCTION attack.as_definer() RETURNS bigint LANGUAGE sql SECURITY DEFINER
-    AS $$ SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL) $$;
+    AS $$ SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL, false) $$;
+ALTER FUNCTION attack.as_definer() OWNER TO regress_snowflake_mallory;
 SELECT attack.as_definer();
 
 -- 4. What is made again means what it meant. An operator and functions in a schema of the path, which

@@ -1,6 +1,7 @@
 // What the conversion, which is written in SQL, asks of C++: expressions read and made as trees,
 // and commands run with the rights of their owner. Arguments in and results out, nothing else.
 
+#include "by_oid.hpp"
 #include "expression.hpp"
 #include "harmless.hpp"
 #include "layout_datum.hpp"
@@ -63,9 +64,17 @@ void put_use(const ReturnSetInfo &result, const expression::Use &use) {
 bool all_stored(Oid class_id, Oid object, bool (*passes)(Node *)) {
     const List *trees = expression::stored_in(class_id, object);
     for (int i = 0; i < list_length(trees); ++i)
-        if (!passes(static_cast<Node *>(list_nth(trees, i))))
+        if (auto *tree = static_cast<Node *>(list_nth(trees, i)); tree == nullptr || !passes(tree))
             return false;
     return true;
+}
+
+// Raises 42501 unless the current role has the rights of the relation's owner.
+void require_rights(Oid relation) {
+    if (get_rel_relkind(relation) != '\0' &&
+        !has_privs_of_role(GetUserId(), run_as::owner_of(relation)))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("must be owner of relation %s", get_rel_name(relation)));
 }
 
 // Numbers that a trial is made with.
@@ -195,10 +204,10 @@ Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     return outcomes_datum(outcomes, numbers.count);
 }
 
-// _is_harmless_to_evaluate(regclass, oid) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_evaluate);
-Datum snowflake_is_harmless_to_evaluate(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_evaluate));
+// _is_harmless_to_run(regclass, oid) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_run);
+Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_run));
 }
 
 // _is_harmless_to_parse(regclass, oid) returns boolean
@@ -213,7 +222,7 @@ Datum snowflake_may_become(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
 }
 
-// _run_as(text, oid, text, jsonb) returns bigint
+// _run_as(text, oid, text, jsonb, boolean) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
@@ -222,10 +231,35 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     const bool returned = run_as::run(
         text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
         PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
+        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
+        &result);
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);
+}
+
+// _lock(oid) returns void
+PG_FUNCTION_INFO_V1(snowflake_lock);
+Datum snowflake_lock(PG_FUNCTION_ARGS) {
+    by_oid::lock(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
+// _last_value(regclass) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_last_value);
+Datum snowflake_last_value(PG_FUNCTION_ARGS) {
+    require_rights(PG_GETARG_OID(0));
+    PG_RETURN_INT64(by_oid::last_value(PG_GETARG_OID(0)));
+}
+
+// _greatest_value(regclass, smallint) returns bigint
+PG_FUNCTION_INFO_V1(snowflake_greatest_value);
+Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
+    require_rights(PG_GETARG_OID(0));
+    const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == std::numeric_limits<std::int64_t>::min())
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
 }
 
 } // extern "C"

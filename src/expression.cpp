@@ -61,6 +61,11 @@ constexpr Storage storages[] = {
      StatisticExtOidIndexId,
      Anum_pg_statistic_ext_oid,
      {Anum_pg_statistic_ext_stxexprs, 0}},
+    {PartitionedRelationId,
+     PartitionedRelationId,
+     PartitionedRelidIndexId,
+     Anum_pg_partitioned_table_partrelid,
+     {Anum_pg_partitioned_table_partexprs, 0}},
     {TypeRelationId,
      TypeRelationId,
      TypeOidIndexId,
@@ -68,8 +73,34 @@ constexpr Storage storages[] = {
      {Anum_pg_type_typdefaultbin, 0}},
 };
 
+// How deeply a tree may be nested. The server's own limit is that of the stack.
+constexpr int deepest = 1000;
+
+// Whether the text form of a tree is nested too deeply. Brackets in names are behind a backslash.
+bool is_too_deep(const char *text_form) {
+    int depth = 0;
+    for (const char *c = text_form; *c != '\0'; ++c) {
+        if (*c == '\\' && c[1] != '\0')
+            ++c;
+        else if (*c == '{' || *c == '(')
+            ++depth;
+        else if (*c == '}' || *c == ')')
+            --depth;
+        if (depth > 2 * deepest)
+            return true;
+    }
+    return false;
+}
+
+// The tree that a catalog stores; nullptr: it is nested too deeply, or there is none.
 Node *node_of(Datum tree) {
-    return static_cast<Node *>(stringToNode(TextDatumGetCString(tree)));
+    const char *text_form = TextDatumGetCString(tree);
+    return is_too_deep(text_form) ? nullptr : static_cast<Node *>(stringToNode(text_form));
+}
+
+// Whether the catalog stores that there is no tree, as for a rule without a condition.
+bool is_none(Datum tree) {
+    return std::strcmp(TextDatumGetCString(tree), "<>") == 0;
 }
 
 // The schema of the extension, which nobody else can put a function into.
@@ -290,7 +321,7 @@ List *stored_in(Oid class_id, Oid object) {
         Datum tree{};
         if (HeapTupleIsValid(tuple) && column != 0)
             tree = heap_getattr(tuple, column, RelationGetDescr(catalog), &is_null);
-        if (!is_null)
+        if (!is_null && !is_none(tree))
             trees = lappend(trees, node_of(tree));
     }
     systable_endscan(scan);
@@ -351,6 +382,10 @@ Default find_default(Oid attrdef, bool may_be_missing) {
     }
     systable_endscan(scan);
     table_close(catalog, AccessShareLock);
+    if (column.tree == nullptr && OidIsValid(column.relation) && !may_be_missing)
+        ereport(ERROR, errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+                errmsg("default of a column of table \"%s\" is nested too deeply",
+                       get_rel_name(column.relation)));
     if (column.tree == nullptr && !may_be_missing)
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
                 errmsg("column default with OID %u does not exist", attrdef));

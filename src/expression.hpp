@@ -29,8 +29,10 @@ struct Use {
 
 // Returns the expressions and queries that an object of the catalogs stores, as a list of nodes:
 // those of a column default, a rule or view, a routine, a constraint, an index, a policy, a
-// trigger, a publication of a table, extended statistics or a domain. Returns NIL for any other
-// object, and for one that does not exist.
+// trigger, a publication of a table, extended statistics, a domain, or the partition key of a table
+// (class pg_partitioned_table). Returns NIL for any other object, and for one that does not exist.
+// A tree that is nested too deeply to be read is nullptr in the list: the server would end with an
+// error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
 
 // Returns every place of a stored expression or query where a sequence is named, as a list of

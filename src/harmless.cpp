@@ -41,9 +41,34 @@ bool is_servers_own(Oid object) {
     return object < FirstGenbkiObjectId;
 }
 
-// Whether a type is the server's own and has neither fields nor checks of its own.
-bool is_plain(Oid type) {
-    return is_servers_own(type) && get_typtype(type) == TYPTYPE_BASE;
+// Whose functions and types count as harmless.
+enum class Source {
+    server,        // the server's own
+    any_superuser, // and what superusers have made, who alone can make base types and functions in
+                   // C
+};
+
+// Whether a type has neither fields nor checks, and its input is what a source allows.
+bool is_plain(Oid type, Source source) {
+    if (const Oid element = get_element_type(type); OidIsValid(element))
+        return is_plain(element, source);
+    const char kind = get_typtype(type);
+    if (source == Source::server)
+        return is_servers_own(type) && kind == TYPTYPE_BASE;
+    return kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM;
+}
+
+// Whether a superuser has made the function in C, and it only computes.
+bool is_superusers_c(Oid function) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const auto *form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+    const bool result = (form->prolang == ClanguageId || form->prolang == INTERNALlanguageId) &&
+                        form->provolatile == PROVOLATILE_IMMUTABLE && !form->prosecdef &&
+                        superuser_arg(form->proowner);
+    ReleaseSysCache(tuple);
+    return result;
 }
 
 bool is_listed(Oid function) {
@@ -51,9 +76,10 @@ bool is_listed(Oid function) {
            std::end(harmless_functions);
 }
 
-bool may_do_harm(Oid function, void *) {
-    return !is_servers_own(function) ||
-           (func_volatile(function) != PROVOLATILE_IMMUTABLE && !is_listed(function));
+bool may_do_harm(Oid function, void *context) {
+    if (is_servers_own(function))
+        return func_volatile(function) != PROVOLATILE_IMMUTABLE && !is_listed(function);
+    return *static_cast<const Source *>(context) == Source::server || !is_superusers_c(function);
 }
 
 // Whether a node is of a kind that does nothing by itself beyond calling the functions that
@@ -95,10 +121,10 @@ bool finds_harm(Node *node, void *context) {
         return false;
     if (IsA(node, List) || IsA(node, CaseWhen)) // they have no type of their own
         return server::walk_expression(node, finds_harm, context);
-    if (!is_simple(node) || !is_plain(exprType(node)))
+    if (!is_simple(node) || !is_plain(exprType(node), *static_cast<const Source *>(context)))
         return true;
     // The input and output functions of the server's own types are not all immutable.
-    if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, may_do_harm, nullptr))
+    if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, may_do_harm, context))
         return true;
     return server::walk_expression(node, finds_harm, context);
 }
@@ -109,14 +135,21 @@ bool finds_foreign_constant(Node *node, void *context) {
     if (IsA(node, Query))
         return server::walk_query(reinterpret_cast<Query *>(node), finds_foreign_constant, context);
     if (IsA(node, Const))
-        return !is_servers_own(reinterpret_cast<Const *>(node)->consttype);
+        return !is_plain(reinterpret_cast<Const *>(node)->consttype, Source::any_superuser) &&
+               !is_servers_own(reinterpret_cast<Const *>(node)->consttype);
     return server::walk_expression(node, finds_foreign_constant, context);
 }
 
 } // namespace
 
 bool to_evaluate(Node *expression) {
-    return !finds_harm(expression, nullptr);
+    Source source = Source::server;
+    return !finds_harm(expression, &source);
+}
+
+bool to_run(Node *expression) {
+    Source source = Source::any_superuser;
+    return !finds_harm(expression, &source);
 }
 
 bool to_parse(Node *tree) {

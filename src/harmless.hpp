@@ -15,9 +15,14 @@ namespace snowflake::harmless {
 // harmless. A parameter does.
 bool to_evaluate(Node *expression);
 
-// Returns whether all constants of an expression or query are of the server's own types: when its
-// text is parsed again, the input functions of these types run, which for an array of a domain
-// include the domain's checks.
+// Returns whether evaluating the expression runs nothing that an ordinary role wrote: besides what
+// to_evaluate() allows, functions in C that a superuser has made, as extensions bring them, and
+// enumerations and base types, which have no checks.
+bool to_run(Node *expression);
+
+// Returns whether parsing the text of an expression or query again runs nothing that an ordinary
+// role wrote. That are the input functions of the types of its constants, which for an array of a
+// domain, or for a composite type or range, include the checks of domains.
 bool to_parse(Node *tree);
 
 } // namespace snowflake::harmless

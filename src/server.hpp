@@ -22,6 +22,7 @@ extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
@@ -32,13 +33,16 @@ extern "C" {
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_policy.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_publication_rel.h"
@@ -93,6 +97,7 @@ extern "C" {
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/ruleutils.h"
@@ -227,6 +232,15 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
         node, reinterpret_cast<Node *(*)()>(reinterpret_cast<void (*)()>(mutator)), context);
 }
 #endif
+
+// Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.
+inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
+#if PG_VERSION_NUM >= 180000
+    return index_beginscan(heap, index, snapshot, nullptr, 0, 0);
+#else
+    return index_beginscan(heap, index, snapshot, 0, 0);
+#endif
+}
 
 // Whether SET ROLE lets the session become the role: it asks for the rights of the session user,
 // whatever role has been set since.

@@ -97,7 +97,7 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     const Oid relation = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->conrelid;
     ReleaseSysCache(tuple);
     const List *stored = expression::stored_in(ConstraintRelationId, constraint);
-    if (stored == NIL || !OidIsValid(relation) ||
+    if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(relation) ||
         get_attname(relation, attribute, true) == nullptr ||
         !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
         return false;

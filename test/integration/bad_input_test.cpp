@@ -162,7 +162,8 @@ class Caller {
             {"snowflake._conversion_column[]",
              {"ARRAY(SELECT c FROM snowflake._conversion_columns('parent_id_seq') c)",
               "ARRAY(SELECT c FROM snowflake._conversion_columns('plain') c)",
-              "ARRAY[(4294967295, -1, '', true, 4294967295, ')', '(', true, false, false)]", "'{NULL}'", "'{}'"}},
+              "ARRAY[(4294967295, -1, '', true, 4294967295, ')', '(', true, false, false)]",
+              "'{NULL}'", "'{}'"}},
             {"snowflake._conversion_dependent[]",
              {"ARRAY[('view', 1259, 1259, 1259, 'v', 1, false, false),"
               " (NULL, 0, 4294967295, NULL, NULL, NULL, NULL, NULL)]",
@@ -175,7 +176,8 @@ class Caller {
               "ARRAY[(0, 0, NULL, NULL), (NULL, NULL, 1, true)]", "'{NULL}'", "'{}'"}},
             {"snowflake._conversion_step[]",
              {"ARRAY[('SELECT 1', 'x', NULL, NULL, NULL)]",
-              "ARRAY[(NULL, 'x', 0, -1, ''), ('nothing', NULL, 1259, 9223372036854775807, 'guest')]",
+              "ARRAY[(NULL, 'x', 0, -1, ''), ('nothing', NULL, 1259, 9223372036854775807, "
+              "'guest')]",
               "'{NULL}'", "'{}'"}},
             {"boolean", {"true", "false"}},
             {"numeric", {"'NaN'", "1e100", "-0.5", "'Infinity'", "0", "9223372036854775808"}},
@@ -305,7 +307,8 @@ class Caller {
                  {"index", "SELECT 'parent_index'::regclass::oid"},
                  {"constraint", "SELECT oid FROM pg_constraint WHERE conname = 'parent_pkey'"},
                  {"statistics", "SELECT min(oid) FROM pg_statistic_ext"}})
-            for (const std::string &rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
+            for (const std::string &rest :
+                 {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
                 result.push_back("('" + kind + "', 1259, (" + object + "), " + rest + ")");
                 result.push_back("('" + kind + "', 0, 4294967295, " + rest + ")");
             }

@@ -174,7 +174,7 @@ COMMENT ON FUNCTION snowflake._may_name_references(oid, oid, oid) IS
 CREATE FUNCTION snowflake._references(
         tables oid[],
         OUT class oid, OUT object oid,        -- what depends on the tables, in any number of steps
-        OUT ref_class oid, OUT ref_object oid, OUT ref_sub_object integer) -- what it depends on
+        OUT ref_class oid, OUT ref_object oid) -- what it depends on
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -194,7 +194,7 @@ BEGIN
                     next(class, object)
                 WHERE next.object IS NOT NULL
         )
-        SELECT reached.class, reached.object, d.refclassid, d.refobjid, d.refobjsubid
+        SELECT reached.class, reached.object, d.refclassid, d.refobjid
             FROM reached
             JOIN pg_depend d ON d.classid = reached.class AND d.objid = reached.object
             LEFT JOIN pg_trigger t ON reached.class = 'pg_trigger'::regclass AND t.oid = reached.object
@@ -206,7 +206,7 @@ COMMENT ON FUNCTION snowflake._references(oid[]) IS
 
 -- Overloads of one source stand for each other: what is made again for bigint columns may call the one
 -- for bigint. Sources are compared by name, since an object that is made again has another OID.
-CREATE FUNCTION snowflake._source_of(class oid, object oid, sub_object integer)
+CREATE FUNCTION snowflake._source_of(class oid, object oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -229,12 +229,11 @@ BEGIN
                  FROM (SELECT 'pg_class'::regclass::oid
                        UNION SELECT refclassid FROM pg_depend
                            WHERE refclassid = class AND refobjid = object) k(known)
-                 CROSS JOIN LATERAL pg_identify_object(
-                     k.known, object, CASE k.known WHEN 'pg_class'::regclass THEN sub_object ELSE 0 END) i
+                 CROSS JOIN LATERAL pg_identify_object(k.known, object, 0) i
                  WHERE k.known = class)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._source_of(oid, oid, integer) IS
+COMMENT ON FUNCTION snowflake._source_of(oid, oid) IS
     'names what an object comes from: an extension, a function or operator of whatever types, or the object itself';
 
 -- An argument that is a smallint or integer now, or of any type, can become a bigint.
@@ -293,14 +292,26 @@ CREATE FUNCTION snowflake._references_by_name(tables oid[])
     AS $function$
 BEGIN
     RETURN (
-        SELECT jsonb_build_object(
-                   'tables', to_jsonb(tables),
-                   'references', coalesce(jsonb_object_agg(dependent.name, dependent.sources), '{}'))
-            FROM (SELECT format('%s %s', i.type, i.identity),
-                         jsonb_object_agg(snowflake._source_of(r.ref_class, r.ref_object, r.ref_sub_object), true)
-                      FROM snowflake._references(tables) r
-                      CROSS JOIN LATERAL pg_identify_object(r.class, r.object, 0) i
-                      GROUP BY 1) dependent(name, sources));
+        WITH r AS MATERIALIZED (
+            SELECT DISTINCT x.class, x.object, x.ref_class, x.ref_object FROM snowflake._references(tables) x
+        ),
+        dependent AS MATERIALIZED (
+            SELECT o.class, o.object, format('%s %s', i.type, i.identity) AS name
+                FROM (SELECT DISTINCT class, object FROM r) o
+                CROSS JOIN LATERAL pg_identify_object(o.class, o.object, 0) i
+        ),
+        source AS MATERIALIZED (
+            SELECT o.ref_class, o.ref_object, snowflake._source_of(o.ref_class, o.ref_object) AS name
+                FROM (SELECT DISTINCT ref_class, ref_object FROM r) o
+        )
+        SELECT jsonb_build_object('tables', to_jsonb(tables),
+                                  'references', coalesce(jsonb_object_agg(x.name, x.sources), '{}'))
+            FROM (SELECT dependent.name, jsonb_object_agg(source.name, true) AS sources
+                      FROM r
+                      JOIN dependent USING (class, object)
+                      JOIN source USING (ref_class, ref_object)
+                      WHERE source.name IS NOT NULL
+                      GROUP BY 1) x);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._references_by_name(oid[]) IS

@@ -162,7 +162,7 @@ BEGIN
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
     meant := snowflake._meant_defaults(seq, columns, true);
     expected := snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
-                || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, seq, 0),
+                || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, seq),
                                       'harmless', snowflake._tables_without_code(columns));
 
     -- The plan is made as a whole, before its first command changes what it is made from.

@@ -1,0 +1,121 @@
+#include "by_oid.hpp"
+
+namespace snowflake::by_oid {
+
+namespace {
+
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+
+Relation open_relation(Oid relid, LOCKMODE mode) {
+    Relation relation = try_relation_open(relid, mode);
+    if (relation == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", relid));
+    return relation;
+}
+
+// An index whose last entry is the greatest value of the column.
+bool is_usable(Relation index, AttrNumber attribute) {
+    const Form_pg_index form = index->rd_index;
+    return index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
+           form->indkey.values[0] == attribute && index->rd_opcintype[0] == INT8OID &&
+           (index->rd_indoption[0] & INDOPTION_DESC) == 0 &&
+           heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr);
+}
+
+Oid find_index(Relation table, AttrNumber attribute) {
+    Oid found = InvalidOid;
+    const List *indexes = RelationGetIndexList(table);
+    for (int i = 0; i < list_length(indexes) && !OidIsValid(found); ++i) {
+        Relation index = index_open(list_nth_oid(indexes, i), AccessShareLock);
+        if (is_usable(index, attribute))
+            found = RelationGetRelid(index);
+        index_close(index, AccessShareLock);
+    }
+    return found;
+}
+
+// Nulls come last in an index, and first when it is read backwards.
+std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute) {
+    Relation index = index_open(index_oid, AccessShareLock);
+    IndexScanDesc scan = server::begin_index_scan(table, index, GetActiveSnapshot());
+    index_rescan(scan, nullptr, 0, nullptr, 0);
+    TupleTableSlot *slot = table_slot_create(table, nullptr);
+    std::int64_t greatest = none;
+    while (greatest == none && index_getnext_slot(scan, BackwardScanDirection, slot)) {
+        bool is_null = true;
+        const Datum value = slot_getattr(slot, attribute, &is_null);
+        if (!is_null)
+            greatest = DatumGetInt64(value);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    index_endscan(scan);
+    index_close(index, AccessShareLock);
+    return greatest;
+}
+
+std::int64_t greatest_of_all(Relation table, AttrNumber attribute) {
+    TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, nullptr);
+    TupleTableSlot *slot = table_slot_create(table, nullptr);
+    std::int64_t greatest = none;
+    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
+        CHECK_FOR_INTERRUPTS();
+        bool is_null = true;
+        const Datum value = slot_getattr(slot, attribute, &is_null);
+        if (!is_null)
+            greatest = std::max(greatest, DatumGetInt64(value));
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    table_endscan(scan);
+    return greatest;
+}
+
+} // namespace
+
+void lock(Oid relation) {
+    const LOCKMODE mode =
+        get_rel_relkind(relation) == RELKIND_SEQUENCE ? ShareRowExclusiveLock : AccessExclusiveLock;
+    // Nobody waits for a lock that he could not have: the owner is asked before and after.
+    for (const bool locked : {false, true}) {
+        if (locked)
+            LockRelationOid(relation, mode);
+        HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+        if (!HeapTupleIsValid(tuple))
+            ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                    errmsg("relation with OID %u does not exist", relation));
+        const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+        ReleaseSysCache(tuple);
+        if (!has_privs_of_role(GetUserId(), owner))
+            ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("must be owner of relation %s", get_rel_name(relation)));
+    }
+}
+
+std::int64_t last_value(Oid sequence) {
+    Relation relation = open_relation(sequence, AccessShareLock);
+    if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
+    const std::int64_t value = greatest_of_all(relation, SEQ_COL_LASTVAL);
+    relation_close(relation, NoLock);
+    return value;
+}
+
+std::int64_t greatest_value(Oid table, AttrNumber attribute) {
+    Relation relation = open_relation(table, AccessShareLock);
+    const bool is_suitable =
+        relation->rd_rel->relkind == RELKIND_RELATION && !RELATION_IS_OTHER_TEMP(relation) &&
+        attribute > 0 && attribute <= RelationGetNumberOfAttributes(relation) &&
+        TupleDescAttr(RelationGetDescr(relation), attribute - 1)->atttypid == INT8OID;
+    if (!is_suitable)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
+                       RelationGetRelationName(relation)));
+    const Oid index = find_index(relation, attribute);
+    const std::int64_t greatest = OidIsValid(index) ? last_entry(relation, index, attribute)
+                                                    : greatest_of_all(relation, attribute);
+    relation_close(relation, NoLock);
+    return greatest;
+}
+
+} // namespace snowflake::by_oid

@@ -1,0 +1,25 @@
+// Locking and reading tables and sequences by OID.
+//
+// A command names a relation. While it waits for the lock, the owner can rename the relation and
+// put another one in its place, with code of the owner's in it.
+#pragma once
+
+#include "layout.hpp"
+#include "server.hpp"
+
+namespace snowflake::by_oid {
+
+// Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
+// sequence in SHARE ROW EXCLUSIVE mode. Raises 42P01 if it is gone once the lock is there, and
+// 42501 unless the current role is a superuser or has the rights of the owner.
+void lock(Oid relation);
+
+// Returns the last_value of a sequence. Raises 42P01 or 42809 if it is none.
+std::int64_t last_value(Oid sequence);
+
+// Returns the greatest value of a bigint column in a table that is no partitioned or foreign table,
+// without the tables that inherit from it; INT64_MIN: there is none. Reads the last entry of an
+// index where there is one on the column. Evaluates no expression, and no policy.
+std::int64_t greatest_value(Oid table, AttrNumber attribute);
+
+} // namespace snowflake::by_oid
