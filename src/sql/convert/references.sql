@@ -46,7 +46,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._has_users_code(regclass) IS
-    'whether the server may run code of users when it rewrites a table or makes its foreign keys again';
+    'tells whether the server may run code of users when it rewrites a table or makes its foreign keys again';
 
 CREATE FUNCTION snowflake._table_partners(tab regclass)
     RETURNS SETOF regclass
@@ -136,7 +136,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._may_name_references(oid, oid, oid) IS
-    'whether a role may look up names in the schemas of all that an object refers to';
+    'tells whether a role may look up names in the schemas of all that an object refers to';
 
 CREATE FUNCTION snowflake._references(
         tables oid[],

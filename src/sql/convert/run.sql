@@ -59,13 +59,13 @@ COMMENT ON FUNCTION snowflake._require_room(regclass, snowflake._conversion_colu
 -- in this way are found before the call fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text, expected jsonb,
-        has_failed boolean) -- whether a step before has
+        has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
-    SET check_function_bodies = off -- they may count on the caller's search_path
+    SET check_function_bodies = off -- the bodies may count on the caller's search_path
     AS $function$
 BEGIN
     PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected);
@@ -75,7 +75,7 @@ EXCEPTION
         IF NOT has_failed THEN
             RAISE;
         END IF;
-        RETURN NULL; -- It is missing because a step before could not make it.
+        RETURN NULL; -- The object is missing because a step before could not make it.
     WHEN syntax_error_or_access_rule_violation OR data_exception
          OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
         RETURN format('%s: %s', split_part(command, E'\n', 1), SQLERRM);
@@ -135,7 +135,7 @@ CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    sequence_name constant text := seq::text; -- which an identity's sequence does not keep to the end
+    sequence_name constant text := seq::text; -- an identity's sequence is replaced by one of this name
     -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
     run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
     columns snowflake._conversion_column[];
@@ -145,7 +145,7 @@ DECLARE
     altered integer;
     always boolean;
 BEGIN
-    -- Raises what there is to say against the conversion, before anything is locked.
+    -- Obstacles are raised before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
 
     -- An INSERT locks its table before the sequence, so that is the order here too. What was planned until
@@ -193,4 +193,4 @@ CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
     SELECT snowflake._conversion_run(seq, pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass) IS
-    'make a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
+    'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
