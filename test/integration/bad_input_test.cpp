@@ -173,7 +173,8 @@ class Caller {
               "ARRAY[(0, 0, NULL, NULL), (NULL, NULL, 1, true)]", "'{NULL}'", "'{}'"}},
             {"snowflake._conversion_step[]",
              {"ARRAY[('SELECT 1', 'x', NULL, NULL, NULL)]",
-              "ARRAY[(NULL, 'x', 0, -1, ''), ('nothing', NULL, 1259, 9223372036854775807, 'guest')]",
+              "ARRAY[(NULL, 'x', 0, -1, ''), ('nothing', NULL, 1259, 9223372036854775807, "
+              "'guest')]",
               "'{NULL}'", "'{}'"}},
             {"boolean", {"true", "false"}},
             {"numeric", {"'NaN'", "1e100", "-0.5", "'Infinity'", "0", "9223372036854775808"}},
@@ -303,7 +304,7 @@ class Caller {
                  {"index", "SELECT 'parent_index'::regclass::oid"},
                  {"constraint", "SELECT oid FROM pg_constraint WHERE conname = 'parent_pkey'"},
                  {"statistics", "SELECT min(oid) FROM pg_statistic_ext"}})
-            for (const std::string &rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
+            for (const char *rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
                 result.push_back("('" + kind + "', 1259, (" + object + "), " + rest + ")");
                 result.push_back("('" + kind + "', 0, 4294967295, " + rest + ")");
             }
