@@ -12,7 +12,7 @@ GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS
     'default sequence of snowflake.nextval()';
--- Whoever installs the extension, superuser or not, can restore the state of the sequence.
+-- The role that installs the extension owns the sequence: a role that is no superuser can restore a dump then.
 DO $install$
 BEGIN
     EXECUTE format('ALTER SEQUENCE snowflake.id_seq OWNER TO %I',
@@ -25,40 +25,40 @@ CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.nextval(regclass) IS
-    'next snowflake ID of a sequence';
+    'makes the next snowflake ID of a sequence';
 
 CREATE FUNCTION snowflake.nextval(seq regclass, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
-    'next ID of a sequence, made in a layout';
+    'makes the next ID of a sequence in a layout';
 
 CREATE FUNCTION snowflake.nextvals(seq regclass, n integer)
     RETURNS SETOF bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextvals'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.nextvals(regclass, integer) IS
-    'next n snowflake IDs of a sequence, reserved at once';
+    'makes the next n snowflake IDs of a sequence, which it reserves at once';
 
 CREATE FUNCTION snowflake.nextvals(seq regclass, n integer, layout snowflake.layout)
     RETURNS SETOF bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextvals'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.nextvals(regclass, integer, snowflake.layout) IS
-    'next n IDs of a sequence, made in a layout, reserved at once';
+    'makes the next n IDs of a sequence in a layout, which it reserves at once';
 
 CREATE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_currval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.currval(regclass) IS
-    'snowflake ID that snowflake.nextval last returned in this session for a sequence';
+    'returns the snowflake ID that snowflake.nextval last returned in this session for a sequence';
 
 CREATE FUNCTION snowflake.lastval()
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_lastval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.lastval() IS
-    'snowflake ID that snowflake.nextval last returned in this session for any sequence';
+    'returns the snowflake ID that snowflake.nextval last returned in this session for any sequence';
 

@@ -1,5 +1,5 @@
--- The type of layouts. It is an 8-byte number inside, by value: what compares and hashes bigint
--- compares and hashes layouts.
+-- The type of layouts. A layout is an 8-byte number inside, passed by value: the functions that compare and
+-- hash bigint compare and hash layouts.
 
 CREATE TYPE snowflake.layout;
 
@@ -8,28 +8,28 @@ CREATE FUNCTION snowflake._layout_in(cstring)
     AS 'MODULE_PATHNAME', 'snowflake_layout_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_in(cstring) IS
-    'input of type snowflake.layout';
+    'reads a layout from text';
 
 CREATE FUNCTION snowflake._layout_out(snowflake.layout)
     RETURNS cstring
     AS 'MODULE_PATHNAME', 'snowflake_layout_out'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_out(snowflake.layout) IS
-    'output of type snowflake.layout';
+    'writes a layout as text';
 
 CREATE FUNCTION snowflake._layout_recv(internal)
     RETURNS snowflake.layout
     AS 'MODULE_PATHNAME', 'snowflake_layout_recv'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_recv(internal) IS
-    'binary input of type snowflake.layout';
+    'reads a layout from its binary form';
 
 CREATE FUNCTION snowflake._layout_send(snowflake.layout)
     RETURNS bytea
     AS 'int8send'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_send(snowflake.layout) IS
-    'binary output of type snowflake.layout';
+    'writes a layout in its binary form';
 
 CREATE TYPE snowflake.layout (
     INPUT = snowflake._layout_in,
@@ -50,63 +50,63 @@ CREATE FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout)
     AS 'int8eq'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout) IS
-    'implementation of = operator';
+    'implements the operator =';
 
 CREATE FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ne'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout) IS
-    'implementation of <> operator';
+    'implements the operator <>';
 
 CREATE FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8lt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout) IS
-    'implementation of < operator';
+    'implements the operator <';
 
 CREATE FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8le'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout) IS
-    'implementation of <= operator';
+    'implements the operator <=';
 
 CREATE FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8gt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout) IS
-    'implementation of > operator';
+    'implements the operator >';
 
 CREATE FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ge'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout) IS
-    'implementation of >= operator';
+    'implements the operator >=';
 
 CREATE FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout)
     RETURNS integer
     AS 'btint8cmp'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout) IS
-    'less-equal-greater';
+    'compares two layouts: less, equal or greater';
 
 CREATE FUNCTION snowflake._layout_hash(snowflake.layout)
     RETURNS integer
     AS 'hashint8'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_hash(snowflake.layout) IS
-    'hash';
+    'hashes a layout';
 
 CREATE FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint)
     RETURNS bigint
     AS 'hashint8extended'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint) IS
-    'hash';
+    'hashes a layout';
 
 CREATE OPERATOR snowflake.= (
     FUNCTION = snowflake._layout_eq,
@@ -216,14 +216,14 @@ CREATE FUNCTION snowflake.describe(layout snowflake.layout,
     AS 'MODULE_PATHNAME', 'snowflake_describe'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake.describe(snowflake.layout) IS
-    'what a layout has room for; IDs are counted for a node and a sequence';
+    'tells what a layout has room for; IDs are counted for a node and a sequence';
 
 CREATE FUNCTION snowflake._preset_names()
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_preset_names'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._preset_names() IS
-    'names that type snowflake.layout takes for layouts';
+    'returns the names that the type snowflake.layout takes for layouts';
 
 CREATE VIEW snowflake.layouts AS
     SELECT preset.name, preset.name::snowflake.layout AS layout, room.*

@@ -1,5 +1,5 @@
--- The registry of node numbers: which instance has which, where several instances replicate to each
--- other. Whose a number is decides the rule of claims in src/claims.hpp, which the functions here ask.
+-- The registry of node numbers: which instance has which number, where several instances replicate to
+-- each other. The rule of claims in src/claims.hpp, which the functions here ask, decides whose a number is.
 
 -- Users replicate this table among the instances like their own tables. Only the instance that a row
 -- is about writes the row, and the key contains its system identifier: two instances that claim the
@@ -20,7 +20,7 @@ COMMENT ON TABLE snowflake.nodes IS
 COMMENT ON COLUMN snowflake.nodes.system_identifier IS
     'whose claim it is: the system_identifier of pg_control_system()';
 COMMENT ON COLUMN snowflake.nodes.name IS
-    'what people call it';
+    'what people call the instance';
 COMMENT ON COLUMN snowflake.nodes.claimed_at IS
     'of two claims to a number the earlier is the better one; of equals that of the lower identifier';
 COMMENT ON COLUMN snowflake.nodes.leased IS
@@ -49,7 +49,7 @@ CREATE FUNCTION snowflake._is_better_claim(claimed_at timestamptz, system_identi
     AS 'MODULE_PATHNAME', 'snowflake_is_better_claim'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._is_better_claim(timestamptz, bigint, timestamptz, bigint) IS
-    'whether of two claims to a node number the first is the better one';
+    'tells whether of two claims to a node number the first is the better one';
 
 -- Of the claims to one number, the best is the one that no other is better than. All others have lost
 -- to it.
@@ -76,21 +76,21 @@ CREATE FUNCTION snowflake._node_setting()
     AS 'MODULE_PATHNAME', 'snowflake_node_setting'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._node_setting() IS
-    'value of the setting snowflake.node; NULL if it is not set';
+    'returns the value of the setting snowflake.node; NULL: it is not set';
 
 CREATE FUNCTION snowflake._how_to_unset_node()
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_how_to_unset_node'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._how_to_unset_node() IS
-    'part of a hint: what takes the setting snowflake.node away from where it stands';
+    'returns the part of a hint that takes the setting snowflake.node away from where it stands';
 
 CREATE FUNCTION snowflake.node()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake.node() IS
-    'node number that this instance makes snowflake IDs with';
+    'returns the node number that this instance makes snowflake IDs with';
 
 -- The functions that follow are for claim_node.
 
@@ -100,7 +100,7 @@ CREATE FUNCTION snowflake._claimed_node()
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE EXECUTE ON FUNCTION snowflake._claimed_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake._claimed_node() IS
-    'node number that this instance has claimed; NULL if there is none';
+    'returns the node number that this instance has claimed; NULL: none';
 
 CREATE FUNCTION snowflake._require_claimable(node integer)
     RETURNS void
@@ -116,7 +116,7 @@ CREATE FUNCTION snowflake._how_to_claim_another()
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE EXECUTE ON FUNCTION snowflake._how_to_claim_another() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake._how_to_claim_another() IS
-    'hint: how to get a free node number in place of one that is refused';
+    'returns a hint: how to get a free node number in place of one that is refused';
 
 -- The functions from here on run with the rights of their owner. Operators and applications then need
 -- the right to call them, and no other.
@@ -134,8 +134,8 @@ DECLARE
 BEGIN
     -- Without the lock two sessions might find the same number free.
     LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
-    -- A transaction that has one snapshot for all its statements would not see the claims of a session
-    -- that it has waited for here.
+    -- A transaction that has one snapshot for all its statements is refused: it would not see the claims of
+    -- a session that it has waited for here.
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         RAISE EXCEPTION 'cannot claim a snowflake node in a transaction of isolation level %',
                         upper(current_setting('transaction_isolation'))
@@ -294,5 +294,5 @@ BEGIN
 END $function$;
 REVOKE EXECUTE ON FUNCTION snowflake.lease_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.lease_node() IS
-    'a node number for this session, until it ends';
+    'leases a node number to this session, until it ends';
 

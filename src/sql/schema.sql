@@ -1,10 +1,10 @@
--- The schema, which must hold nothing but this extension: whoever can put an overload of one of its
--- functions here has code of his run by all who call it, superusers among them.
+-- The schema. It must hold nothing but this extension: a role that could put an overload of one of the
+-- functions into the schema would have its code run by every caller of the function, superusers among them.
 
 \echo Use "CREATE EXTENSION snowflake" to load this file. \quit
 
--- The script runs as a superuser also where the owner of a database installs it, and the schema may
--- be one that he made and filled: nothing is to be looked up there.
+-- The script looks up no name in the schema. It runs as a superuser also where the owner of a database
+-- installs the extension, and that owner may have made and filled the schema.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE FUNCTION snowflake._schema_is_new()
@@ -12,11 +12,11 @@ CREATE FUNCTION snowflake._schema_is_new()
     AS 'MODULE_PATHNAME', 'snowflake_schema_is_new'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._schema_is_new() IS
-    'whether the schema snowflake was made by this transaction';
+    'tells whether the schema snowflake was made by this transaction';
 
--- A session that could create objects in the schema when it began a transaction may still commit one
--- when the extension is there. Only a schema that nobody else has seen, or that no ordinary role has
--- owned, is certain to hold nothing else.
+-- Only a schema that no other session has seen, or that no ordinary role has owned, is accepted. In any
+-- other, a session that was allowed to create objects when it began a transaction may commit one after the
+-- extension is there.
 DO $install$
 DECLARE
     s record;

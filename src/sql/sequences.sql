@@ -1,9 +1,9 @@
--- Looking at the sequences that make snowflake IDs.
+-- The view of the sequences that make snowflake IDs.
 
 CREATE VIEW snowflake.sequences AS
     WITH
-    -- A default depends on the functions that it calls. The view itself must not depend on a sequence:
-    -- what does is looked at by conversions.
+    -- Defaults are found by the functions that they call, on which they depend. The view names no sequence:
+    -- a conversion of that sequence would look at the view.
     used AS (
         SELECT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout
             FROM pg_catalog.pg_attrdef f
@@ -49,7 +49,7 @@ CREATE VIEW snowflake.sequences AS
            found.guarded
         FROM found
         CROSS JOIN LATERAL snowflake.describe(found.layout) room
-        -- What was set by hand need not be an ID of the layout.
+        -- A value that setval() has set need not be an ID of the layout.
         CROSS JOIN LATERAL (
             SELECT CASE WHEN found.last_id BETWEEN 0 AND snowflake.make_id(
                                  room.last_timestamp, (room.nodes - 1)::integer,

@@ -5,21 +5,21 @@ CREATE FUNCTION snowflake.from_timestamp(ts timestamptz)
     AS 'MODULE_PATHNAME', 'snowflake_from_timestamp'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake.from_timestamp(timestamptz) IS
-    'smallest snowflake ID of a time';
+    'returns the smallest snowflake ID of a time';
 
 CREATE FUNCTION snowflake.from_timestamp(ts timestamptz, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_from_timestamp_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake.from_timestamp(timestamptz, snowflake.layout) IS
-    'smallest ID of a layout of a time';
+    'returns the smallest ID of a layout of a time';
 
 CREATE FUNCTION snowflake.make_id(ts timestamptz, node integer, count integer)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_make_id'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake.make_id(timestamptz, integer, integer) IS
-    'snowflake ID of a time, a node and a counter';
+    'returns the snowflake ID of a time, a node and a counter';
 
 CREATE FUNCTION snowflake.make_id(ts timestamptz, node integer, count integer,
                                   layout snowflake.layout)
@@ -27,16 +27,16 @@ CREATE FUNCTION snowflake.make_id(ts timestamptz, node integer, count integer,
     AS 'MODULE_PATHNAME', 'snowflake_make_id_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake.make_id(timestamptz, integer, integer, snowflake.layout) IS
-    'ID of a layout of a time, a node and a counter';
+    'returns the ID of a layout of a time, a node and a counter';
 
--- The planner puts the two comparisons in the place of the call, and so finds index and partitions
--- as if they had been written out. It could not if the function were strict.
+-- created_between() is not strict: the planner can then put the two comparisons in the place of the call,
+-- and finds indexes and partitions as if the comparisons had been written out.
 CREATE FUNCTION snowflake.created_between(id bigint, "from" timestamptz, "to" timestamptz)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN id >= snowflake.from_timestamp("from") AND id < snowflake.from_timestamp("to");
 COMMENT ON FUNCTION snowflake.created_between(bigint, timestamptz, timestamptz) IS
-    'whether a snowflake ID was made at or after the one time and before the other';
+    'tells whether a snowflake ID was made at or after the one time and before the other';
 
 CREATE FUNCTION snowflake.created_between(id bigint, "from" timestamptz, "to" timestamptz,
                                           layout snowflake.layout)
@@ -45,5 +45,5 @@ CREATE FUNCTION snowflake.created_between(id bigint, "from" timestamptz, "to" ti
     RETURN id >= snowflake.from_timestamp("from", layout)
            AND id < snowflake.from_timestamp("to", layout);
 COMMENT ON FUNCTION snowflake.created_between(bigint, timestamptz, timestamptz, snowflake.layout) IS
-    'whether an ID of a layout was made at or after the one time and before the other';
+    'tells whether an ID of a layout was made at or after the one time and before the other';
 

@@ -307,8 +307,7 @@ class Caller {
                  {"index", "SELECT 'parent_index'::regclass::oid"},
                  {"constraint", "SELECT oid FROM pg_constraint WHERE conname = 'parent_pkey'"},
                  {"statistics", "SELECT min(oid) FROM pg_statistic_ext"}})
-            for (const std::string &rest :
-                 {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
+            for (const char *rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
                 result.push_back("('" + kind + "', 1259, (" + object + "), " + rest + ")");
                 result.push_back("('" + kind + "', 0, 4294967295, " + rest + ")");
             }

@@ -64,7 +64,7 @@ CREATE FUNCTION snowflake._is_id_seq(seq regclass)
                          AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
 $function$;
 COMMENT ON FUNCTION snowflake._is_id_seq(regclass) IS
-    'whether this is the sequence of the extension, whatever its name is';
+    'tells whether this is the sequence of the extension, whatever its name is';
 
 -- Tables are locked in the order of their OIDs, so that two conversions do not wait for each other. Tables
 -- of other roles are among them where the server itself makes their foreign keys again; the server locks
@@ -84,6 +84,21 @@ $function$;
 COMMENT ON FUNCTION snowflake._conversion_lock(regclass[]) IS
     'locks those of the relations that are tables of the caller, as the conversion of a sequence will';
 
+CREATE FUNCTION snowflake._with_owner(description text, owner oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF owner = quote_ident(current_user)::regrole THEN
+        RETURN description;
+    END IF;
+    RETURN concat(description, ', which ' || quote_ident(pg_get_userbyid(owner)) || ' owns,');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._with_owner(text, oid) IS
+    'adds to the description of an object who owns it, unless it is the caller''s';
+
 CREATE FUNCTION snowflake._is_superuser()
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -94,7 +109,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._is_superuser() IS
-    'whether the caller is a superuser';
+    'tells whether the caller is a superuser';
 
 -- Naming a sequence in a default needs no right on it. What belongs to a stranger, a role that the owner
 -- of the sequence has nothing to do with, must neither change nor hold up the conversion. A superuser
@@ -124,7 +139,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._is_taken_along(oid, oid) IS
-    'whether the conversion of a sequence takes along what another role owns: the same role, one that the owner is a member of, a superuser, or the caller';
+    'tells whether the conversion of a sequence takes along what another role owns: the same role, one that the owner is a member of, a superuser, or the caller';
 
 CREATE FUNCTION snowflake._relation_of(class regclass, object oid)
     RETURNS oid

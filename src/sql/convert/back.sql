@@ -115,4 +115,4 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake.convert_snowflake_to_sequence(regclass) IS
-    'make a snowflake sequence and the columns that use it call the server''s own nextval again; returns the number of columns altered';
+    'makes a snowflake sequence and the columns that use it call the server''s own nextval again; returns the number of columns altered';

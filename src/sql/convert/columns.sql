@@ -150,7 +150,7 @@ BEGIN
                   AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
         ),
         sources AS (
-            -- The sequence of an identity is made anew, and all defaults that use it with it.
+            -- The sequence of an identity is made anew, and so are all defaults that use it.
             SELECT attrdef, relid, attnum, false AS is_identity, old_default,
                    CASE WHEN EXISTS (SELECT FROM identity) THEN coalesce(new_default, old_default)
                         ELSE new_default END AS new_default

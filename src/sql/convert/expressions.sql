@@ -12,14 +12,14 @@ CREATE FUNCTION snowflake._sequence_uses(
     AS 'MODULE_PATHNAME', 'snowflake_sequence_uses'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 COMMENT ON FUNCTION snowflake._sequence_uses(regclass, oid) IS
-    'every place in the stored expressions of an object that names a sequence';
+    'finds every place in the stored expressions of an object that names a sequence';
 
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_call'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._is_call(oid, regclass) IS
-    'whether a column default is nothing but a call of nextval on a sequence';
+    'tells whether a column default is nothing but a call of nextval on a sequence';
 
 CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowflake boolean)
     RETURNS text
@@ -29,14 +29,14 @@ CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowfl
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
 COMMENT ON FUNCTION snowflake._default_replaced(oid, regclass, boolean) IS
-    'a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL: there are none';
+    'returns a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL: there are none';
 
 CREATE FUNCTION snowflake._default_form(attrdef oid, seq regclass)
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_default_form'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._default_form(oid, regclass) IS
-    'the tree of a column default as text that can be compared; the sequence is left out';
+    'returns the tree of a column default as text that can be compared; the sequence is left out';
 
 CREATE FUNCTION snowflake._default_form_replaced(
         attrdef oid, seq regclass,
@@ -49,7 +49,7 @@ CREATE FUNCTION snowflake._default_form_replaced(
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
 COMMENT ON FUNCTION snowflake._default_form_replaced(oid, regclass, boolean, oid, integer) IS
-    'what _default_form() has to be once the default is set again, with its calls replaced';
+    'returns what _default_form() has to be once the default is set again, with its calls replaced';
 
 CREATE FUNCTION snowflake._try_default(
         attrdef oid, seq regclass, type oid, typmod integer, numbers bigint[])
@@ -57,7 +57,7 @@ CREATE FUNCTION snowflake._try_default(
     AS 'MODULE_PATHNAME', 'snowflake_try_default'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._try_default(oid, regclass, oid, integer, bigint[]) IS
-    'what a default makes of each number from the sequence; NULL: it could run a user''s code';
+    'returns what a default makes of each number from the sequence; NULL: it could run a user''s code';
 
 CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, numbers bigint[])
     RETURNS text[]
@@ -67,21 +67,21 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
 COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
-    'what a check of one column makes of each number; NULL: it could run a user''s code';
+    'returns what a check of one column makes of each number; NULL: it could run a user''s code';
 
 CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._is_harmless_to_run(regclass, oid) IS
-    'whether evaluating the stored expressions of an object runs nothing but harmless functions of the server';
+    'tells whether evaluating the stored expressions of an object runs nothing but harmless functions of the server';
 
 CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_parse'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
-    'whether parsing the stored expressions of an object again runs no code of users';
+    'tells whether parsing the stored expressions of an object again runs no code of users';
 
 CREATE FUNCTION snowflake._lock(relation oid)
     RETURNS void
@@ -109,7 +109,7 @@ CREATE FUNCTION snowflake._may_become(role oid)
     AS 'MODULE_PATHNAME', 'snowflake_may_become'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._may_become(oid) IS
-    'whether _run_as() lets the caller act for a role, as SET ROLE would';
+    'tells whether _run_as() lets the caller act for a role, as SET ROLE would';
 
 CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb, guarded boolean)
     RETURNS bigint

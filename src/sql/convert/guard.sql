@@ -17,7 +17,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._guard_step(regclass) IS
     'returns the step that guards a sequence';
 
--- The guard works above a value that counts as taken: beyond it the next step leaves bigint.
+-- The last value is set as one that is taken: the guard works from there, where the next step leaves bigint.
 CREATE FUNCTION snowflake._guard_steps(seq regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

@@ -8,22 +8,23 @@
 
 CREATE FUNCTION snowflake._kinds(
         OUT kind text, OUT class oid,
-        OUT is_leaf boolean, -- no other kind depends on it
-        OUT is_made boolean, -- by a command of its own
-        OUT turn integer)    -- of being made, among objects of the same depth; NULL: after the others
+        OUT is_leaf boolean,  -- no other kind depends on it
+        OUT is_made boolean,  -- it is made again by a command of its own
+        OUT may_call boolean, -- it is made again after routines and sequences, and may use them
+        OUT turn integer)     -- its turn to be made, among objects of the same depth; NULL: after the others
     RETURNS SETOF record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
     BEGIN ATOMIC
-    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, 1),
-           ('index', 'pg_class'::regclass, true, true, 2),
-           ('constraint', 'pg_constraint'::regclass, true, true, 3),
-           ('statistics', 'pg_statistic_ext'::regclass, true, true, 4),
-           ('view', 'pg_rewrite'::regclass, false, true, 5),
-           ('routine', 'pg_proc'::regclass, false, true, NULL),
-           ('rule', 'pg_rewrite'::regclass, true, true, NULL),
-           ('trigger', 'pg_trigger'::regclass, true, true, NULL),
-           ('policy', 'pg_policy'::regclass, true, true, NULL),
-           ('publication', 'pg_publication_rel'::regclass, true, true, NULL);
+    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, false, 1),
+           ('index', 'pg_class'::regclass, true, true, false, 2),
+           ('constraint', 'pg_constraint'::regclass, true, true, false, 3),
+           ('statistics', 'pg_statistic_ext'::regclass, true, true, false, 4),
+           ('view', 'pg_rewrite'::regclass, false, true, true, 5),
+           ('routine', 'pg_proc'::regclass, false, true, true, NULL),
+           ('rule', 'pg_rewrite'::regclass, true, true, true, NULL),
+           ('trigger', 'pg_trigger'::regclass, true, true, true, NULL),
+           ('policy', 'pg_policy'::regclass, true, true, true, NULL),
+           ('publication', 'pg_publication_rel'::regclass, true, true, false, NULL);
     END;
 COMMENT ON FUNCTION snowflake._kinds() IS
     'lists the kinds of objects that the conversion of a sequence drops and makes again';
@@ -37,11 +38,11 @@ DECLARE
     k record;
 BEGIN
     FOR k IN
-        SELECT x.kind, x.class FROM snowflake._kinds() x
+        SELECT x.kind, x.class, x.may_call FROM snowflake._kinds() x
             WHERE x.class IN (SELECT o.classid FROM unnest(objects) o)
     LOOP
         RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || k.kind || '_found')
-            USING ARRAY(SELECT o FROM unnest(objects) o WHERE o.classid = k.class);
+            USING ARRAY(SELECT o FROM unnest(objects) o WHERE o.classid = k.class AND (k.may_call OR NOT o.calls));
     END LOOP;
 END
 $function$;

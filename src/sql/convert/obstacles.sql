@@ -27,19 +27,26 @@ BEGIN
               AND NOT EXISTS (SELECT FROM pg_depend e
                                   JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
                                   WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
-              -- What calls our functions, and a view that only looks at the sequence, may do so. Where the
-              -- sequence is made anew, a stranger's objects are as well, by a role that may do that.
+              -- An object that calls functions of the extension is none, and neither is a view that only
+              -- reads the sequence. Where the sequence is made anew, a stranger's objects are as well, by a
+              -- role that may do that.
               AND CASE WHEN is_identity
                        THEN NOT (stranger.owner IS NOT NULL
                                  AND EXISTS (SELECT FROM unnest(dependents) x
                                                  WHERE x.classid = d.classid AND x.objid = d.objid
-                                                   AND x.kind IN ('view', 'routine', 'rule', 'trigger', 'policy')))
+                                                   AND x.kind IN (SELECT k.kind FROM snowflake._kinds() k WHERE k.may_call)))
                        ELSE stranger.owner IS NULL
                             AND (NOT EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid))
                                  AND d.classid NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
                                  OR EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
                                                 WHERE used.sequence = seq
                                                   AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END;
+    RETURN QUERY
+        -- No session alters the temporary tables of another one.
+        SELECT format('default of column %I of %s uses the sequence in another session', c.attname,
+                      snowflake._with_owner(format('temporary table %s', c.relid), t.relowner))
+            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+            WHERE c.new_default IS NOT NULL AND pg_is_other_temp_schema(t.relnamespace);
     RETURN QUERY
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                       c.attname, c.relid, c.old_default)
@@ -75,9 +82,11 @@ BEGIN
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid
-            WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype);
+            WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
+              AND NOT c.is_strangers;
     RETURN QUERY
-        -- These take a number from the sequence, but not every ID. What an expression makes of it is tried.
+        -- A column of these types takes a number from the sequence, but not every ID. Expressions that make
+        -- something else of the number are tried.
         SELECT format('column %I of %s has the type %s, which cannot hold an ID', c.attname, c.relid,
                       format_type(a.atttypid, a.atttypmod))
             FROM unnest(columns) c
@@ -179,14 +188,16 @@ BEGIN
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.widened AND t.reloftype <> 0;
     RETURN QUERY
-        SELECT format('%s uses the row type of table %s', pg_describe_object(d.classid, d.objid, d.objsubid),
+        SELECT format('%s uses the row type of table %s',
+                      snowflake._with_owner(pg_describe_object(d.classid, d.objid, d.objsubid),
+                                            snowflake._owner_of(d.classid, d.objid)),
                       c.relid)
             FROM unnest(columns) c
             JOIN pg_class t ON t.oid = c.relid
             JOIN pg_type y ON y.oid = t.reltype
             JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
             WHERE c.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
-              -- A view of such rows holds none of them, a materialized view is made again.
+              -- A view of such rows holds none of them, and a materialized view is made again.
               AND NOT (d.classid = 'pg_class'::regclass
                        AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')));
 END
@@ -254,7 +265,8 @@ BEGIN
             WHERE CASE WHEN o.rolname = x.role OR o.rolsuper THEN false
                        ELSE snowflake._has_users_code(c.oid) END;
     RETURN QUERY
-        -- In a bigint column another function of the same name may fit better. A stranger's must not.
+        -- A function of a stranger must not take the place of another of the same name, which it may do where
+        -- it fits a bigint better.
         SELECT format('%s, which %I owns, could take the place of %s in %s',
                       pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
                       pg_describe_object(r.ref_class, r.ref_object, 0), pg_describe_object(r.class, r.object, 0))

@@ -18,7 +18,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._is_converted(regclass, snowflake._conversion_column[]) IS
-    'whether there is nothing left to convert';
+    'tells whether there is nothing left to convert';
 
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
@@ -69,4 +69,4 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_plan(regclass) IS
-    'the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';
+    'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -50,7 +50,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._has_planned_code(regclass) IS
-    'whether the server may run code of users when it plans a query on a table or makes its foreign keys again';
+    'tells whether the server may run code of users when it plans a query on a table or makes its foreign keys again';
 
 -- The server evaluates checks and generated columns as well when it rewrites a table.
 CREATE FUNCTION snowflake._has_users_code(tab regclass)
@@ -72,7 +72,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._has_users_code(regclass) IS
-    'whether the server may run code of users when it rewrites a table';
+    'tells whether the server may run code of users when it rewrites a table';
 
 CREATE FUNCTION snowflake._table_partners(tab regclass)
     RETURNS SETOF regclass
@@ -169,7 +169,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._may_name_references(oid, oid, oid) IS
-    'whether a role may look up names in the schemas of all that an object refers to';
+    'tells whether a role may look up names in the schemas of all that an object refers to';
 
 CREATE FUNCTION snowflake._references(
         tables oid[],
@@ -254,7 +254,7 @@ CREATE FUNCTION snowflake._fits_bigint_better(present oid[], other oid[])
         JOIN unnest(other) WITH ORDINALITY o(type, n) USING (n)
 $function$;
 COMMENT ON FUNCTION snowflake._fits_bigint_better(oid[], oid[]) IS
-    'whether a function with other types of arguments could be chosen once arguments are bigints';
+    'tells whether a function with other types of arguments could be chosen once arguments are bigints';
 
 CREATE FUNCTION snowflake._rivals(
         ref_class oid, ref_object oid,
@@ -371,4 +371,4 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._calls_others(oid[]) IS
-    'whether objects of the caller that depend on tables refer to functions, operators or types of other ordinary roles';
+    'tells whether objects of the caller that depend on tables refer to functions, operators or types of other ordinary roles';

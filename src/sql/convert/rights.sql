@@ -44,7 +44,7 @@ BEGIN
         given AS (
             SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
                 FROM held,
-                     -- For sequences the letter is another one here.
+                     -- acldefault() knows sequences by a lower-case letter.
                      aclexplode(coalesce(held.acl, acldefault(lower(held.kind::text)::"char", held.owner)))
                          WITH ORDINALITY x(grantor, grantee, privilege, is_grantable, n)
             UNION ALL

@@ -50,14 +50,15 @@ COMMENT ON FUNCTION snowflake._require_room(regclass, snowflake._conversion_colu
 -- in this way are found before the call fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text, expected jsonb,
+        sequence_owner oid,
         guarded boolean,    -- whether the command should run no code of users, see _run_as()
-        has_failed boolean) -- whether a step before has
+        has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
-    SET check_function_bodies = off -- they may count on the caller's search_path
+    SET check_function_bodies = off -- the bodies may count on the caller's search_path
     SET constraint_exclusion = off -- the server would evaluate constants of checks when it plans a query
     AS $function$
 BEGIN
@@ -68,17 +69,24 @@ EXCEPTION
         IF NOT has_failed THEN
             RAISE;
         END IF;
-        RETURN NULL; -- It is missing because a step before could not make it.
+        RETURN NULL; -- The object is missing because a step before could not make it.
     WHEN syntax_error_or_access_rule_violation OR data_exception
          OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
-        RETURN format('%s: %s', split_part(command, E'\n', 1), SQLERRM);
+        RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(role), ': ', SQLERRM);
+    WHEN plpgsql_error THEN
+        -- What a stranger's code raises must not look like an error of the caller's.
+        IF snowflake._is_taken_along(sequence_owner, quote_ident(role)::regrole) IS NOT FALSE THEN
+            RAISE;
+        END IF;
+        RETURN format('%s, run as %I: %s', split_part(command, E'\n', 1), role, SQLERRM);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, boolean, boolean) IS
+COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean, boolean) IS
     'runs a command of a plan; returns why it failed where that is the fault of an expression';
 
 CREATE FUNCTION snowflake._run_steps(
-        plan snowflake._conversion_step[], sequence_name text, run_path text, expected jsonb, guarded boolean)
+        plan snowflake._conversion_step[], sequence_name text, sequence_owner oid, run_path text, expected jsonb,
+        guarded boolean)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -102,7 +110,7 @@ BEGIN
             started := clock_timestamp();
         END IF;
         obstacles := array_remove(
-            obstacles || snowflake._run_step(step.command, step.role, run_path, expected, guarded,
+            obstacles || snowflake._run_step(step.command, step.role, run_path, expected, sequence_owner, guarded,
                                              obstacles <> '{}'),
             NULL);
         IF step.size >= large THEN
@@ -117,7 +125,7 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_step[], text, text, jsonb, boolean) IS
+COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_step[], text, oid, text, jsonb, boolean) IS
     'runs the commands of a plan; raises an error that names all of those that failed';
 
 CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
@@ -129,7 +137,8 @@ CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    sequence_name constant text := seq::text; -- which an identity's sequence does not keep to the end
+    sequence_name constant text := seq::text; -- an identity's sequence is replaced by one of this name
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
     -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
     run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
     columns snowflake._conversion_column[];
@@ -139,7 +148,7 @@ DECLARE
     altered integer;
     always boolean;
 BEGIN
-    -- Raises what there is to say against the conversion, before anything is locked.
+    -- Obstacles are raised before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
 
     -- An INSERT locks its table before the sequence, so that is the order here too. What was planned until
@@ -168,7 +177,7 @@ BEGIN
     -- The plan is made as a whole, before its first command changes what it is made from.
     plan := ARRAY(SELECT (p.command, p.effect, p.rewrites, p.size, p.role)::snowflake._conversion_step
                       FROM snowflake.conversion_plan(seq) p ORDER BY p.step);
-    PERFORM snowflake._run_steps(plan, sequence_name, run_path, expected,
+    PERFORM snowflake._run_steps(plan, sequence_name, sequence_owner, run_path, expected,
                                  NOT snowflake._calls_others(ARRAY(SELECT c.relid::oid FROM unnest(columns) c)));
     PERFORM snowflake._require_references(expected);
     PERFORM snowflake._require_defaults(sequence_name::regclass, meant);
@@ -192,4 +201,4 @@ CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
     SELECT snowflake._conversion_run(seq, pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass) IS
-    'make a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
+    'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';

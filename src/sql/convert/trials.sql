@@ -48,7 +48,7 @@ BEGIN
     few := snowflake._try_default(attrdef, seq, type, typmod, small);
     IF (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
        AND (SELECT count(DISTINCT x) FROM unnest(many) x) < cardinality(ids)
-       -- What comes out by chance says nothing.
+       -- An expression that gives another value each time says nothing.
        AND many = snowflake._try_default(attrdef, seq, type, typmod, ids) THEN
         RETURN 'different IDs give the same value';
     END IF;
@@ -56,7 +56,7 @@ BEGIN
 EXCEPTION
     WHEN data_exception THEN
         RETURN SQLERRM;
-    -- Other errors are not of the values: the expression is for its user to mend.
+    -- Other errors do not come from the values: the expression fails with any number.
     WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
         RETURN NULL;
 END

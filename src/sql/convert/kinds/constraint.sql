@@ -102,8 +102,7 @@ BEGIN
             FROM unnest(objects) o
             JOIN pg_constraint k ON k.oid = o.objid
             WHERE o.classid = 'pg_constraint'::regclass
-              AND (k.contype IN ('n', 't')
-                   OR NOT o.calls AND (o.depth = 1 OR k.contype IN ('c', 'u', 'p', 'x')));
+              AND (o.depth = 1 OR k.contype IN ('n', 't', 'c', 'u', 'p', 'x'));
 END
 $function$;
 COMMENT ON FUNCTION snowflake._constraint_found(snowflake._conversion_object[]) IS

@@ -13,7 +13,7 @@ BEGIN
             FROM unnest(objects) o
             JOIN pg_attrdef f ON f.oid = o.objid
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-            WHERE o.classid = 'pg_attrdef'::regclass AND NOT o.calls;
+            WHERE o.classid = 'pg_attrdef'::regclass;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._generated_found(snowflake._conversion_object[]) IS

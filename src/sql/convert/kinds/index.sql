@@ -87,7 +87,7 @@ BEGIN
             WHERE c.oid = index
             HAVING count(*) > 0;
     RETURN QUERY
-        -- It would have that of the whole.
+        -- The server gives the part the comment of the whole.
         SELECT format('COMMENT ON INDEX %s IS NULL', index::regclass)
             WHERE obj_description(index, 'pg_class') IS NULL
               AND EXISTS (SELECT FROM pg_partition_ancestors(index) whole
@@ -123,7 +123,7 @@ BEGIN
             JOIN pg_class c ON c.oid = o.objid
             JOIN pg_index i ON i.indexrelid = c.oid
             CROSS JOIN LATERAL (SELECT c.relkind = 'I' AND NOT i.indisvalid) found(is_only)
-            WHERE o.classid = 'pg_class'::regclass AND NOT o.calls
+            WHERE o.classid = 'pg_class'::regclass
               AND CASE WHEN found.is_only
                        THEN NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
                             AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = c.oid)

@@ -22,7 +22,7 @@ CREATE FUNCTION snowflake._policy_obstacles(dependents snowflake._conversion_dep
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    RETURN; -- Who owns the relation makes its policies.
+    RETURN; -- The owner of a relation may make its policies.
 END
 $function$;
 COMMENT ON FUNCTION snowflake._policy_obstacles(snowflake._conversion_dependent[]) IS

@@ -10,7 +10,7 @@ BEGIN
         SELECT 'publication', o.classid, o.objid, b.prrelid::regclass, NULL::text, o.depth, false, false
             FROM unnest(objects) o
             JOIN pg_publication_rel b ON b.oid = o.objid
-            WHERE o.classid = 'pg_publication_rel'::regclass AND NOT o.calls;
+            WHERE o.classid = 'pg_publication_rel'::regclass;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._publication_found(snowflake._conversion_object[]) IS

@@ -22,7 +22,7 @@ CREATE FUNCTION snowflake._rule_obstacles(dependents snowflake._conversion_depen
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    RETURN; -- Who owns the relation makes its rules.
+    RETURN; -- The owner of a relation may make its rules.
 END
 $function$;
 COMMENT ON FUNCTION snowflake._rule_obstacles(snowflake._conversion_dependent[]) IS

@@ -13,7 +13,7 @@ BEGIN
                    AND s.stxowner = quote_ident(current_user)::regrole
             FROM unnest(objects) o
             JOIN pg_statistic_ext s ON s.oid = o.objid
-            WHERE o.classid = 'pg_statistic_ext'::regclass AND NOT o.calls;
+            WHERE o.classid = 'pg_statistic_ext'::regclass;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._statistics_found(snowflake._conversion_object[]) IS
