@@ -197,6 +197,36 @@ DELETE FROM attack.told;
 SELECT snowflake.convert_sequence_to_snowflake('attack.referenced_id_seq');
 \set VERBOSITY terse
 TABLE attack.told;
+-- A trigger that a stranger has made on the table, with a constant whose input runs code of the stranger.
+CREATE TABLE attack.watched (id serial PRIMARY KEY);
+GRANT TRIGGER ON attack.watched TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE TRIGGER watching BEFORE UPDATE OF id ON attack.watched FOR EACH ROW
+    WHEN ('{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.pass();
+RESET ROLE;
+DELETE FROM attack.told;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.watched_id_seq');
+\set VERBOSITY terse
+TABLE attack.told;
+DROP TRIGGER watching ON attack.watched;
+-- Statistics, whose expressions the server simplifies when it plans a query: one that looks for the
+-- greatest number, or one that checks a foreign key.
+CREATE TABLE attack.measured (id serial PRIMARY KEY);
+GRANT REFERENCES ON attack.measured TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.measuring (id integer REFERENCES attack.measured, number bigserial);
+CREATE STATISTICS attack.measures ON id, (id + attack.tell_index('statistics')) FROM attack.measuring;
+RESET ROLE;
+RESET search_path;
+RESET standard_conforming_strings;
+DELETE FROM attack.told;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.measured_id_seq');
+\set VERBOSITY terse
+SELECT snowflake.convert_sequence_to_snowflake('attack.measuring_number_seq');
+SELECT DISTINCT what, told_as FROM attack.told;
+DELETE FROM attack.told;
 -- Nobody becomes somebody else by these functions.
 SET ROLE regress_snowflake_mallory;
 SELECT snowflake._may_become('regress_snowflake_owner'::regrole) AS by_set_role;

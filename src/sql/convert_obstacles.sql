@@ -231,6 +231,20 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         FROM dependent d JOIN pg_trigger t ON t.oid = d.objid
         WHERE d.kind = 'trigger' AND NOT has_table_privilege(d.relid, 'TRIGGER')
     UNION ALL
+    -- Any role that has the right TRIGGER may have made a trigger, which has no owner. The server
+    -- parses the constants of its condition when it is made again.
+    SELECT DISTINCT format('trigger %I of %s cannot be made again without running code of %I', t.tgname,
+                           d.relid, pg_get_userbyid(y.typowner))
+        FROM dependent d
+        JOIN pg_trigger t ON t.oid = d.objid
+        JOIN pg_class c ON c.oid = d.relid
+        JOIN pg_depend e ON e.classid = 'pg_trigger'::regclass AND e.objid = t.oid
+                        AND e.refclassid = 'pg_type'::regclass
+        JOIN pg_type y ON y.oid = e.refobjid
+        WHERE d.kind = 'trigger'
+          AND CASE WHEN y.typowner = c.relowner OR snowflake._is_taken_along(c.relowner, y.typowner) THEN false
+                   ELSE NOT snowflake._is_harmless_to_parse('pg_trigger', t.oid) END
+    UNION ALL
     SELECT format('%s cannot be made again: %I may not use the language %I',
                   pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user, l.lanname)
         FROM dependent d
