@@ -227,6 +227,37 @@ SELECT snowflake.convert_sequence_to_snowflake('attack.measured_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('attack.measuring_number_seq');
 SELECT DISTINCT what, told_as FROM attack.told;
 DELETE FROM attack.told;
+-- Obstacles name the role that they belong to: a type made of the rows of the table, a query that fails.
+-- A stranger's default stays as it is, and its column may have a domain.
+SET ROLE regress_snowflake_mallory;
+CREATE TYPE attack.rows AS (watched attack.watched);
+RESET ROLE;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.watched_id_seq');
+DROP TYPE attack.rows;
+CREATE TABLE attack.numbered (id integer GENERATED ALWAYS AS IDENTITY);
+INSERT INTO attack.numbered DEFAULT VALUES;
+GRANT SELECT ON attack.numbered TO regress_snowflake_mallory;
+SELECT 'attack.numbered_id_seq'::regclass::oid AS numbered \gset
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.with_domain (a attack.telling DEFAULT nextval(:'numbered'));
+CREATE TABLE attack.fails (yes boolean);
+CREATE FUNCTION attack.fail() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM attack.fails) THEN
+        RAISE division_by_zero USING MESSAGE = 'this code fails';
+    END IF;
+    RETURN 1;
+END $$;
+CREATE MATERIALIZED VIEW attack.failing AS SELECT id, attack.fail() FROM attack.numbered;
+RESET ROLE;
+INSERT INTO attack.fails VALUES (true);
+SELECT snowflake.convert_sequence_to_snowflake('attack.numbered_id_seq');
+DELETE FROM attack.fails;
+SELECT snowflake.convert_sequence_to_snowflake('attack.numbered_id_seq');
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'attack.with_domain'::regclass;
+\set VERBOSITY terse
+TABLE attack.told;
 -- Nobody becomes somebody else by these functions.
 SET ROLE regress_snowflake_mallory;
 SELECT snowflake._may_become('regress_snowflake_owner'::regrole) AS by_set_role;

@@ -94,6 +94,7 @@ DECLARE
     slack_ms constant bigint := 60000; -- a snowflake sequence may itself be ahead of the clock
     large constant bigint := 1024 * 1024; -- bytes from which on a rewrite is announced
     sequence_name constant text := seq::text; -- which an identity's sequence does not keep to the end
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
     -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
     run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
     step record;
@@ -164,7 +165,15 @@ BEGIN
                 END IF;
             WHEN syntax_error_or_access_rule_violation OR data_exception
                  OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
-                obstacles := obstacles || format('%s: %s', split_part(step.command, E'\n', 1), SQLERRM);
+                obstacles := obstacles || concat(split_part(step.command, E'\n', 1),
+                                                 ', run as ' || quote_ident(step.role), ': ', SQLERRM);
+            WHEN plpgsql_error THEN
+                -- What a stranger's code raises must not look like an error of the caller's.
+                IF snowflake._is_taken_along(sequence_owner, quote_ident(step.role)::regrole) IS NOT FALSE THEN
+                    RAISE;
+                END IF;
+                obstacles := obstacles || format('%s, run as %I: %s', split_part(step.command, E'\n', 1),
+                                                 step.role, SQLERRM);
         END;
         IF step.size >= large THEN
             RAISE NOTICE 'rewrote table % in % s', step.rewrites,

@@ -61,6 +61,16 @@ CREATE FUNCTION snowflake.conversion_obstacles(
                                             WHERE used.sequence = seq
                                               AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END
     UNION ALL
+    -- No session alters the temporary tables of another one.
+    SELECT concat(format('default of column %I of temporary table %s', col.attname, col.relid),
+                  ', which ' || quote_ident(pg_get_userbyid(stranger.owner)) || ' owns,',
+                  ' uses the sequence in another session')
+        FROM sequence, col
+        JOIN pg_class t ON t.oid = col.relid
+        LEFT JOIN LATERAL (SELECT t.relowner WHERE NOT snowflake._is_taken_along(sequence.owner, t.relowner))
+            stranger(owner) ON true
+        WHERE col.new_default IS NOT NULL AND pg_is_other_temp_schema(t.relnamespace)
+    UNION ALL
     SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                   attname, relid, old_default)
         FROM col
@@ -81,6 +91,7 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         JOIN pg_attribute a ON a.attrelid = col.relid AND a.attnum = col.attnum
         JOIN pg_type y ON y.oid = a.atttypid
         WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
+          AND NOT col.is_strangers
     UNION ALL
     -- These take a number from the sequence, but not every ID. What an expression makes of it is tried.
     SELECT format('column %I of %s has the type %s, which cannot hold an ID', col.attname, col.relid,
@@ -155,12 +166,16 @@ CREATE FUNCTION snowflake.conversion_obstacles(
         FROM col JOIN pg_class t ON t.oid = col.relid
         WHERE col.widened AND t.reloftype <> 0
     UNION ALL
-    SELECT DISTINCT format('%s uses the row type of table %s',
-                           pg_describe_object(d.classid, d.objid, d.objsubid), col.relid)
-        FROM col
+    SELECT DISTINCT concat(pg_describe_object(d.classid, d.objid, d.objsubid),
+                           ', which ' || quote_ident(pg_get_userbyid(stranger.owner)) || ' owns,',
+                           ' uses the row type of table ', col.relid)
+        FROM sequence, col
         JOIN pg_class t ON t.oid = col.relid
         JOIN pg_type y ON y.oid = t.reltype
         JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        CROSS JOIN LATERAL (SELECT snowflake._owner_of(d.classid, d.objid)) object(owner)
+        LEFT JOIN LATERAL (SELECT object.owner WHERE NOT snowflake._is_taken_along(sequence.owner, object.owner))
+            stranger(owner) ON true
         WHERE col.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
           -- A view of such rows holds none of them, a materialized view is made again.
           AND NOT (d.classid = 'pg_class'::regclass

@@ -283,7 +283,7 @@ std::string HostileObjects::condition(const std::string &column) {
 // hostile role wants to get on. The SQLSTATE of a cancel is not among them: nobody could tell it
 // from one.
 std::string HostileObjects::body(const std::string &result) {
-    static const Names errors{"XX000", "P0001", "22000", "42883", "55P03", "23505"};
+    static const Names errors{"P0001", "22000", "42883", "23505"};
     std::string actions = "RAISE LOG 'hostile code runs as <%>', current_user;";
     if (random_.one_in(2))
         actions += " PERFORM den.escape();";
