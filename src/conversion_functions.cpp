@@ -68,15 +68,29 @@ struct Numbers {
     int count;
 };
 
+// Raises 22023 if there is a null among them.
 Numbers numbers_argument(Datum argument) {
+    ArrayType *array = DatumGetArrayTypeP(argument);
+    if (array_contains_nulls(array))
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("numbers of a trial must not be null"));
     Datum *items = nullptr;
     Numbers numbers{};
-    deconstruct_array(DatumGetArrayTypeP(argument), INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL,
-                      TYPALIGN_DOUBLE, &items, nullptr, &numbers.count);
+    deconstruct_array(array, INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+                      &items, nullptr, &numbers.count);
     numbers.values = static_cast<std::int64_t *>(palloc(sizeof(std::int64_t) * numbers.count));
     for (int i = 0; i < numbers.count; ++i)
         numbers.values[i] = DatumGetInt64(items[i]);
     return numbers;
+}
+
+// Raises 42704 if the type does not exist.
+Oid type_argument(Datum argument) {
+    const Oid type = DatumGetObjectId(argument);
+    if (!SearchSysCacheExists1(TYPEOID, argument))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+                errmsg("type with OID %u does not exist", type));
+    return type;
 }
 
 Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
@@ -143,12 +157,13 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
         if (PG_ARGISNULL(required))
             PG_RETURN_NULL();
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    const Oid type = type_argument(PG_GETARG_DATUM(3));
     const expression::Direction direction =
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
     const run_as::Identity before = run_as::become(
         harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
-    const char *form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction,
-                                                          PG_GETARG_OID(3), PG_GETARG_INT32(4));
+    const char *form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction, type,
+                                                          PG_GETARG_INT32(4));
     run_as::resume(before);
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }
@@ -158,7 +173,7 @@ PG_FUNCTION_INFO_V1(snowflake_try_default);
 Datum snowflake_try_default(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
     auto *outcomes = static_cast<trial::Outcome *>(palloc(sizeof(trial::Outcome) * numbers.count));
-    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), PG_GETARG_OID(2),
+    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), type_argument(PG_GETARG_DATUM(2)),
                             PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
         PG_RETURN_NULL();
     return outcomes_datum(outcomes, numbers.count);

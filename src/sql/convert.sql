@@ -11,6 +11,7 @@ DECLARE
     greatest_number bigint;
     col record;
 BEGIN
+    PERFORM snowflake.conversion_check(seq);
     EXECUTE format('SELECT last_value FROM %s', seq) INTO greatest_number;
     FOR col IN
         SELECT c.relid, c.attname
