@@ -228,7 +228,7 @@ SELECT snowflake.convert_sequence_to_snowflake('attack.measuring_number_seq');
 SELECT DISTINCT what, told_as FROM attack.told;
 DELETE FROM attack.told;
 -- Obstacles name the role that they belong to: a type made of the rows of the table, a query that fails.
--- A stranger's default stays as it is, and its column may have a domain.
+-- A stranger's default stays as it is, and its column may have a domain or be a view's.
 SET ROLE regress_snowflake_mallory;
 CREATE TYPE attack.rows AS (watched attack.watched);
 RESET ROLE;
@@ -241,6 +241,8 @@ GRANT SELECT ON attack.numbered TO regress_snowflake_mallory;
 SELECT 'attack.numbered_id_seq'::regclass::oid AS numbered \gset
 SET ROLE regress_snowflake_mallory;
 CREATE TABLE attack.with_domain (a attack.telling DEFAULT nextval(:'numbered'));
+CREATE VIEW attack.of_integers AS SELECT 1 AS a;
+ALTER VIEW attack.of_integers ALTER a SET DEFAULT nextval(:'numbered');
 CREATE TABLE attack.fails (yes boolean);
 CREATE FUNCTION attack.fail() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

@@ -46,13 +46,19 @@ CREATE FUNCTION snowflake._meant_defaults(
     AS $function$
     SELECT coalesce(array_agg((c.relid, c.attnum, snowflake._default_form_replaced(
                c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END,
-               CASE WHEN c.widened OR a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
-                                      AND t.relkind = 'v' AND to_snowflake
-                    THEN 'bigint'::regtype ELSE a.atttypid END,
+               type.oid,
                CASE WHEN c.widened THEN -1 ELSE a.atttypmod END))::snowflake._meant_default), '{}')
         FROM unnest(columns) c
         JOIN pg_class t ON t.oid = c.relid
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+        -- A column of a view becomes a bigint with the column that it shows, or stays as it is.
+        CROSS JOIN LATERAL (
+            SELECT a.atttypid WHERE NOT c.widened
+            UNION
+            SELECT 'bigint'::regtype
+                WHERE c.widened OR a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                   AND t.relkind = 'v' AND to_snowflake
+        ) type(oid)
         WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
 $function$;
 COMMENT ON FUNCTION snowflake._meant_defaults(regclass, snowflake.conversion_column[], boolean) IS
@@ -68,10 +74,11 @@ DECLARE
 BEGIN
     differences := ARRAY(
         SELECT format('default of column %I of table %s', a.attname, m.relid)
-            FROM unnest(meant) m
+            FROM (SELECT relid, attnum, array_agg(form) FROM unnest(meant) GROUP BY relid, attnum)
+                 m(relid, attnum, forms)
             JOIN pg_attribute a ON a.attrelid = m.relid AND a.attnum = m.attnum
             LEFT JOIN pg_attrdef f ON f.adrelid = m.relid AND f.adnum = m.attnum
-            WHERE snowflake._default_form(f.oid, seq) IS DISTINCT FROM m.form);
+            WHERE coalesce(snowflake._default_form(f.oid, seq) <> ALL (m.forms), true));
     IF differences <> '{}' THEN
         RAISE EXCEPTION 'the server did not store the default that was meant'
             USING ERRCODE = 'feature_not_supported',
