@@ -10,9 +10,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <iterator>
-#include <memory>
-#include <set>
-#include <sstream>
+#include <map>
+#include <utility>
 
 namespace integration {
 namespace {
