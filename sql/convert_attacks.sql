@@ -199,6 +199,69 @@ DELETE FROM attack.told;
 SELECT snowflake.convert_sequence_to_snowflake('attack.referenced_id_seq');
 \set VERBOSITY terse
 TABLE attack.told;
+-- A trigger that a stranger has made on the table, with a constant whose input runs code of the stranger.
+CREATE TABLE attack.watched (id serial PRIMARY KEY);
+GRANT TRIGGER ON attack.watched TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE TRIGGER watching BEFORE UPDATE OF id ON attack.watched FOR EACH ROW
+    WHEN ('{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.pass();
+RESET ROLE;
+DELETE FROM attack.told;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.watched_id_seq');
+\set VERBOSITY terse
+TABLE attack.told;
+DROP TRIGGER watching ON attack.watched;
+-- Statistics, whose expressions the server simplifies when it plans a query: one that looks for the
+-- greatest number, or one that checks a foreign key.
+CREATE TABLE attack.measured (id serial PRIMARY KEY);
+GRANT REFERENCES ON attack.measured TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.measuring (id integer REFERENCES attack.measured, number bigserial);
+CREATE STATISTICS attack.measures ON id, (id + attack.tell_index('statistics')) FROM attack.measuring;
+RESET ROLE;
+RESET search_path;
+RESET standard_conforming_strings;
+DELETE FROM attack.told;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.measured_id_seq');
+\set VERBOSITY terse
+SELECT snowflake.convert_sequence_to_snowflake('attack.measuring_number_seq');
+SELECT DISTINCT what, told_as FROM attack.told;
+DELETE FROM attack.told;
+-- Obstacles name the role that they belong to: a type made of the rows of the table, a query that fails.
+-- A stranger's default stays as it is, and its column may have a domain or be a view's.
+SET ROLE regress_snowflake_mallory;
+CREATE TYPE attack.rows AS (watched attack.watched);
+RESET ROLE;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.watched_id_seq');
+DROP TYPE attack.rows;
+CREATE TABLE attack.numbered (id integer GENERATED ALWAYS AS IDENTITY);
+INSERT INTO attack.numbered DEFAULT VALUES;
+GRANT SELECT ON attack.numbered TO regress_snowflake_mallory;
+SELECT 'attack.numbered_id_seq'::regclass::oid AS numbered \gset
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.with_domain (a attack.telling DEFAULT nextval(:'numbered'));
+CREATE VIEW attack.of_integers AS SELECT 1 AS a;
+ALTER VIEW attack.of_integers ALTER a SET DEFAULT nextval(:'numbered');
+CREATE TABLE attack.fails (yes boolean);
+CREATE FUNCTION attack.fail() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM attack.fails) THEN
+        RAISE division_by_zero USING MESSAGE = 'this code fails';
+    END IF;
+    RETURN 1;
+END $$;
+CREATE MATERIALIZED VIEW attack.failing AS SELECT id, attack.fail() FROM attack.numbered;
+RESET ROLE;
+INSERT INTO attack.fails VALUES (true);
+SELECT snowflake.convert_sequence_to_snowflake('attack.numbered_id_seq');
+DELETE FROM attack.fails;
+SELECT snowflake.convert_sequence_to_snowflake('attack.numbered_id_seq');
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'attack.with_domain'::regclass;
+\set VERBOSITY terse
+TABLE attack.told;
 -- Nobody becomes somebody else by these functions.
 SET ROLE regress_snowflake_mallory;
 SELECT snowflake._may_become('regress_snowflake_owner'::regrole) AS by_set_role;

@@ -33,7 +33,7 @@ CREATE FUNCTION snowflake._has_users_code(tab regclass)
                        WHERE indrelid = tab AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
                          AND NOT snowflake._is_harmless_to_run('pg_class', indexrelid))
         OR EXISTS (SELECT FROM pg_statistic_ext
-                       WHERE stxrelid = tab AND NOT snowflake._is_harmless_to_parse('pg_statistic_ext', oid))
+                       WHERE stxrelid = tab AND NOT snowflake._is_harmless_to_evaluate('pg_statistic_ext', oid))
         -- A key of another type may be compared by way of a cast.
         OR EXISTS (SELECT FROM pg_constraint k
                        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)

@@ -58,6 +58,15 @@ std::vector<Id> Session::numbers(const std::string &sql) {
     return values;
 }
 
+std::vector<std::string> Session::texts(const std::string &sql) {
+    const pqxx::result result = statements_.exec(sql);
+    std::vector<std::string> values;
+    values.reserve(result.size());
+    for (const auto &row : result)
+        values.emplace_back(row[0].c_str());
+    return values;
+}
+
 Id Session::number(const std::string &sql) {
     return single_value<Id>(statements_.exec(sql));
 }

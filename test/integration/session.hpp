@@ -31,6 +31,9 @@ class Session {
     // Returns the first column of all rows; nothing for a statement without rows.
     std::vector<Id> numbers(const std::string &sql);
 
+    // Returns the same as texts; NULL as an empty one.
+    std::vector<std::string> texts(const std::string &sql);
+
     // Return the single value of a query.
     Id number(const std::string &sql);
     std::string text(const std::string &sql);
