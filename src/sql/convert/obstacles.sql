@@ -306,9 +306,9 @@ BEGIN
                   UNION ALL
                   SELECT format('%s depends on a column to be widened', pg_describe_object(d.classid, d.objid, 0))
                       FROM unnest(dependents) d
-                      WHERE d.kind IS NULL
-                         OR EXISTS (SELECT FROM pg_depend e
-                                        WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
+                      WHERE EXISTS (SELECT FROM pg_depend e
+                                        WHERE e.classid = d.classid AND e.objid = d.objid
+                                          AND (d.kind IS NULL OR e.deptype = 'e'))
                  ) x(obstacle);
 END
 $function$;
