@@ -138,6 +138,7 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
 
 Id next_id(Oid relid, Layout layout) {
     Sequence &sequence = session::open_for_nextval(relid);
+    session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = nodes::node(now_us);
     if (!session::has_usable_lease(sequence, layout, node, now_us))
@@ -149,6 +150,7 @@ Id next_id(Oid relid, Layout layout) {
 
 Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
+    session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = nodes::node(now_us);
     const std::int64_t stride = sequence.definition.stride;

@@ -334,7 +334,7 @@ bool is_call(Node *tree, Oid sequence) {
            names_sequence(use, sequence);
 }
 
-Default find_default(Oid attrdef) {
+Default find_default(Oid attrdef, bool may_be_missing) {
     Default column{.relation = InvalidOid, .attribute = InvalidAttrNumber, .tree = nullptr};
     Relation catalog = table_open(AttrDefaultRelationId, AccessShareLock);
     ScanKeyData key;
@@ -351,7 +351,7 @@ Default find_default(Oid attrdef) {
     }
     systable_endscan(scan);
     table_close(catalog, AccessShareLock);
-    if (column.tree == nullptr)
+    if (column.tree == nullptr && !may_be_missing)
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
                 errmsg("column default with OID %u does not exist", attrdef));
     return column;

@@ -67,8 +67,9 @@ struct Default {
     Node *tree;
 };
 
-// Returns the default with this OID in pg_attrdef. Raises 42704 if there is none.
-Default find_default(Oid attrdef);
+// Returns the default with this OID in pg_attrdef. If there is none, raises 42704, or returns a
+// tree that is nullptr if that is allowed.
+Default find_default(Oid attrdef, bool may_be_missing = false);
 
 // Returns the expression of a relation as the server prints it under the present search_path.
 char *deparsed(Node *tree, Oid relation);

@@ -1,6 +1,7 @@
 #include "session.hpp"
 
 #include "clock.hpp"
+#include "layout_right.hpp"
 
 namespace snowflake::session {
 
@@ -11,6 +12,7 @@ namespace {
 
 HTAB *sequences = nullptr;       // every sequence that the session remembers, by OID
 Sequence *pinned = nullptr;      // the one whose page is pinned
+bool layouts_by_default = false; // whether a right to a layout was found in a default
 std::uint64_t invalidations = 0; // counts the messages that made the session forget something
 
 // The end of the last tick of which this transaction has taken IDs from a sequence that it has
@@ -48,8 +50,13 @@ void note_invalidation() {
 void forget_definition(Sequence &sequence) {
     sequence.definition_known = false;
 }
+void forget_layout_right(Sequence &sequence) {
+    sequence.permitted_layout = default_layout;
+    sequence.layout_table = InvalidOid;
+}
 void forget_rights(Sequence &sequence) {
     sequence.permitted = InvalidOid;
+    forget_layout_right(sequence);
 }
 
 template <typename Action>
@@ -62,13 +69,24 @@ void for_each_sequence(Action action) {
         action(*static_cast<Sequence *>(entry));
 }
 
+// Forgets what rests on a default of the table. Few sessions have found any right in a default.
+void table_changed(Oid relid) {
+    if (layouts_by_default)
+        for_each_sequence([relid](Sequence &sequence) {
+            if (sequence.layout_table == relid)
+                forget_layout_right(sequence);
+        });
+}
+
 void relation_changed(Datum, Oid relid) {
     note_invalidation();
     if (!OidIsValid(relid)) {
         for_each_sequence(forget_definition);
+        for_each_sequence(forget_layout_right);
     } else if (sequences != nullptr) {
         if (void *entry = hash_search(sequences, &relid, HASH_FIND, nullptr))
             forget_definition(*static_cast<Sequence *>(entry));
+        table_changed(relid);
     }
 }
 
@@ -179,6 +197,8 @@ Sequence &remember(Oid relid) {
                  .definition_valid_in = InvalidLocalTransactionId,
                  .logged = false,
                  .permitted = InvalidOid,
+                 .permitted_layout = default_layout,
+                 .layout_table = InvalidOid,
                  .locked_in = InvalidLocalTransactionId};
     return *sequence;
 }
@@ -304,12 +324,39 @@ Sequence &make_ready(Oid relid) {
         const std::uint64_t before_rights = invalidations;
         require_rights(relid, ACL_USAGE | ACL_UPDATE);
         sequence->permitted = before_rights == invalidations ? GetUserId() : InvalidOid;
+        forget_layout_right(*sequence);
     }
 
     pin(*sequence);
     if (before == invalidations)
         ready = sequence;
     return *sequence;
+}
+
+void look_up_layout_right(Sequence &sequence, Layout layout) {
+    // The sequence of the extension has one layout for all roles, see allocate.cpp.
+    if (sequence.definition.database_wide)
+        return;
+    const std::uint64_t before = invalidations;
+    const LayoutRight right = find_layout_right(sequence.relid, layout, GetUserId());
+    if (!right.granted)
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied to make IDs of sequence %s in another layout",
+                       get_rel_name(sequence.relid)),
+                errdetail("Without the right to UPDATE the sequence, a role can use the default "
+                          "layout, and those that a default on a table of the sequence's owner "
+                          "names."),
+                errhint("As the owner of the sequence, run for example: "
+                        "GRANT UPDATE ON SEQUENCE %s TO %s;",
+                        quote_qualified_identifier(
+                            get_namespace_name(get_rel_namespace(sequence.relid)),
+                            get_rel_name(sequence.relid)),
+                        quote_identifier(GetUserNameFromId(GetUserId(), false))));
+    if (before != invalidations)
+        return;
+    sequence.permitted_layout = layout;
+    sequence.layout_table = right.table;
+    layouts_by_default = layouts_by_default || OidIsValid(right.table);
 }
 
 void require_nextval_possible(const Sequence &sequence) {

@@ -41,6 +41,10 @@ struct Sequence {
     LocalTransactionId definition_valid_in;
     bool logged;   // whether this session has written a record since it read the definition
     Oid permitted; // the role found to have the right to nextval; InvalidOid: none
+    // The layout, besides the default one, that this role was found to have the right to, and the
+    // table that this rests on; InvalidOid: on none. The default layout: none was found.
+    Layout permitted_layout;
+    Oid layout_table;
 
     LocalTransactionId locked_in; // the transaction that holds this session's lock on the sequence
 };
@@ -55,6 +59,16 @@ extern Sequence *ready;
 
 // Makes a sequence ready, or raises one of the errors of open_for_nextval().
 Sequence &make_ready(Oid relid);
+
+// Looks up whether the role may use the layout. Raises 42501 if it may not.
+void look_up_layout_right(Sequence &sequence, Layout layout);
+
+// Makes certain that the current role, which an open sequence is open for, may use the layout.
+// Raises 42501 if it may not: see layout_right.hpp.
+inline void require_layout_right(Sequence &sequence, Layout layout) {
+    if (layout != default_layout && layout != sequence.permitted_layout)
+        look_up_layout_right(sequence, layout);
+}
 
 // Raises 25006 (read-only transaction or standby) or 25000 (parallel operation).
 void require_nextval_possible(const Sequence &sequence);
