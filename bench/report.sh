@@ -30,7 +30,7 @@ describe_machine() {
     cat <<TEXT
 # Results of the benchmark
 
-`docs/performance.md` says what the works are and how they are measured.
+docs/performance.md says what the works are and how they are measured.
 
 | | |
 |---|---|
@@ -58,7 +58,7 @@ version() {
 settings_given() {
     sql -At <<'SQL'
 SELECT string_agg(format('`%s=%s`', name, current_setting(name)), ', ' ORDER BY name)
-    FROM pg_settings WHERE source = 'command line' AND name !~ '^(unix_socket|listen)';
+    FROM pg_settings WHERE source = 'command line' AND name !~ '^(unix_socket|listen|port)';
 SQL
 }
 
