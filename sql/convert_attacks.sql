@@ -130,6 +130,8 @@ CREATE TABLE attack.on_identity (a integer DEFAULT nextval(:'identity') CHECK (a
 CREATE VIEW attack.view_of_identity AS SELECT nextval('attack.identity_id_seq');
 CREATE FUNCTION attack.function_of_identity() RETURNS bigint LANGUAGE sql
     BEGIN ATOMIC SELECT nextval('attack.identity_id_seq'); END;
+-- Nor does a name stop it that the conversion would give for a while.
+DO $$ BEGIN EXECUTE format('CREATE TABLE attack.snowflake_%s ()', 'attack.identity_id_seq'::regclass::oid); END $$;
 SET ROLE regress_snowflake_owner;
 \set VERBOSITY default
 SELECT snowflake.convert_sequence_to_snowflake('attack.identity_id_seq');

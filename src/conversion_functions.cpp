@@ -11,6 +11,12 @@ using namespace snowflake;
 
 namespace {
 
+// An array of count items, 0 or more, in the current memory context.
+template <typename Item>
+Item *allocate_array(int count) {
+    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
+}
+
 expression::Direction direction_argument(Datum to_snowflake) {
     return DatumGetBool(to_snowflake) ? expression::Direction::to_snowflake
                                       : expression::Direction::to_server;
@@ -37,7 +43,7 @@ Datum identifiers_datum(const char *name) {
     const List *names = name != nullptr ? expression::identifiers_of(name) : NIL;
     if (names == NIL)
         return 0;
-    auto *items = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(names)));
+    auto *items = allocate_array<Datum>(list_length(names));
     for (int i = 0; i < list_length(names); ++i)
         items[i] = CStringGetTextDatum(static_cast<const char *>(list_nth(names, i)));
     return PointerGetDatum(
@@ -68,20 +74,34 @@ struct Numbers {
     int count;
 };
 
+// Raises 22023 if one of them is null.
 Numbers numbers_argument(Datum argument) {
+    ArrayType *array = DatumGetArrayTypeP(argument);
+    if (array_contains_nulls(array))
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("numbers to try must not be null"));
     Datum *items = nullptr;
     Numbers numbers{};
-    deconstruct_array(DatumGetArrayTypeP(argument), INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL,
-                      TYPALIGN_DOUBLE, &items, nullptr, &numbers.count);
-    numbers.values = static_cast<std::int64_t *>(palloc(sizeof(std::int64_t) * numbers.count));
+    deconstruct_array(array, INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+                      &items, nullptr, &numbers.count);
+    numbers.values = allocate_array<std::int64_t>(numbers.count);
     for (int i = 0; i < numbers.count; ++i)
         numbers.values[i] = DatumGetInt64(items[i]);
     return numbers;
 }
 
+// The type with an OID, which need not be one. Raises 42704 if it is not.
+Oid type_argument(Datum argument) {
+    const Oid type = DatumGetObjectId(argument);
+    if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+                errmsg("type with OID %u does not exist", type));
+    return type;
+}
+
 Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
-    auto *items = static_cast<Datum *>(palloc(sizeof(Datum) * count));
-    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * count));
+    auto *items = allocate_array<Datum>(count);
+    auto *nulls = allocate_array<bool>(count);
     for (int i = 0; i < count; ++i) {
         nulls[i] = outcomes[i] == nullptr;
         items[i] = nulls[i] ? Datum{0} : CStringGetTextDatum(outcomes[i]);
@@ -147,8 +167,8 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
     const run_as::Identity before = run_as::become(
         harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
-    const char *form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction,
-                                                          PG_GETARG_OID(3), PG_GETARG_INT32(4));
+    const char *form = expression::form_after_replacement(
+        column, PG_GETARG_OID(1), direction, type_argument(PG_GETARG_DATUM(3)), PG_GETARG_INT32(4));
     run_as::resume(before);
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }
@@ -157,8 +177,8 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(snowflake_try_default);
 Datum snowflake_try_default(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
-    auto *outcomes = static_cast<trial::Outcome *>(palloc(sizeof(trial::Outcome) * numbers.count));
-    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), PG_GETARG_OID(2),
+    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), type_argument(PG_GETARG_DATUM(2)),
                             PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
         PG_RETURN_NULL();
     return outcomes_datum(outcomes, numbers.count);
@@ -168,7 +188,7 @@ Datum snowflake_try_default(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(snowflake_try_check);
 Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
-    auto *outcomes = static_cast<trial::Outcome *>(palloc(sizeof(trial::Outcome) * numbers.count));
+    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
     if (!trial::try_check(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
                           outcomes))
         PG_RETURN_NULL();

@@ -94,6 +94,7 @@ void resume(const Identity &before) {
 bool run(const char *command, Oid role, const char *run_path, Datum expected,
          std::int64_t *result) {
     const Identity before = become(role);
+    const Pending outer = pending; // users' code can call this function as well
     pending = {.run_path = run_path,
                .expected = expected,
                .caller = before.role,
@@ -116,7 +117,7 @@ bool run(const char *command, Oid role, const char *run_path, Datum expected,
         SPI_finish();
     }
     PG_FINALLY();
-    { pending = {}; }
+    { pending = outer; }
     PG_END_TRY();
     resume(before);
     return returned;

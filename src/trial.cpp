@@ -98,6 +98,7 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     ReleaseSysCache(tuple);
     const List *stored = expression::stored_in(ConstraintRelationId, constraint);
     if (stored == NIL || !OidIsValid(relation) ||
+        get_attname(relation, attribute, true) == nullptr ||
         !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
         return false;
     const run_as::Identity before = run_as::become(role_for(relation));

@@ -174,3 +174,19 @@ CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake.
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_strangers(regclass, snowflake.conversion_column[]) IS
     'what the conversion of a sequence leaves as it is because it belongs to somebody else';
+
+CREATE FUNCTION snowflake._tables_without_code(columns snowflake.conversion_column[])
+    RETURNS jsonb
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+    SELECT coalesce(jsonb_agg(DISTINCT evaluated.relid), '[]')
+        FROM unnest(columns) c
+        CROSS JOIN LATERAL snowflake._table_tree(c.relid) tree(relid)
+        CROSS JOIN LATERAL (SELECT tree.relid::oid
+                            UNION SELECT x::oid FROM snowflake._table_partners(tree.relid) x) evaluated(relid)
+        WHERE c.widened AND NOT snowflake._has_users_code(evaluated.relid)
+$function$;
+COMMENT ON FUNCTION snowflake._tables_without_code(snowflake.conversion_column[]) IS
+    'tables that widening columns concerns, and that the server runs no code of users for';

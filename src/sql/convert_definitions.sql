@@ -243,7 +243,9 @@ CREATE FUNCTION snowflake._maker(kind text, objid oid)
         UNION ALL
         SELECT 'pg_proc', p.proowner, p.pronamespace,
                has_language_privilege(p.proowner, p.prolang, 'USAGE')
-               AND (l.lanpltrusted OR (SELECT rolsuper FROM pg_roles WHERE oid = p.proowner)),
+               AND (l.lanpltrusted OR (SELECT rolsuper FROM pg_roles WHERE oid = p.proowner))
+               -- Some of these only a superuser may say.
+               AND NOT p.proleakproof AND p.prosupport = 0 AND p.proconfig IS NULL,
                snowflake._is_harmless_to_parse('pg_proc', objid)
             FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
             WHERE kind = 'routine' AND p.oid = objid

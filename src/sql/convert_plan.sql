@@ -97,7 +97,15 @@ BEGIN
 
     -- An identity column cannot have a default of its own, and its sequence goes with the identity:
     -- a new one takes its name and its place.
-    SELECT c.*, t.relowner, a.attidentity, n.nspname INTO identity
+    SELECT c.*, t.relowner, a.attidentity, n.nspname,
+           -- A name that nobody has taken, for the time that there are two sequences.
+           (SELECT x.name
+                FROM generate_series(0, 1000) i
+                CROSS JOIN LATERAL (SELECT concat_ws('_', 'snowflake', s.oid, nullif(i, 0))) x(name)
+                WHERE NOT EXISTS (SELECT FROM pg_class
+                                      WHERE relnamespace = n.oid AND relname = x.name)
+                ORDER BY i LIMIT 1) AS substitute
+        INTO identity
         FROM unnest(columns) c
         JOIN pg_class t ON t.oid = c.relid
         JOIN pg_class q ON q.oid = seq
@@ -124,12 +132,12 @@ BEGIN
         step := step + 1;
         command := format('CREATE %sSEQUENCE %I.%I AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
                           CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
-                          identity.nspname, 'snowflake_' || s.oid, guard, s.seqmin, s.seqstart, s.seqcache);
+                          identity.nspname, identity.substitute, guard, s.seqmin, s.seqstart, s.seqcache);
         effect := format('takes the place of %s', seq);
         RETURN NEXT;
         step := step + 1;
         command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s',
-                          format('%I.%I', identity.nspname, 'snowflake_' || s.oid), seq);
+                          format('%I.%I', identity.nspname, identity.substitute), seq);
         effect := 'goes on after the last value';
         RETURN NEXT;
         step := step + 1;
@@ -139,7 +147,7 @@ BEGIN
                          END);
         RETURN NEXT;
         step := step + 1;
-        command := format('ALTER SEQUENCE %I.%I RENAME TO %I', identity.nspname, 'snowflake_' || s.oid, s.relname);
+        command := format('ALTER SEQUENCE %I.%I RENAME TO %I', identity.nspname, identity.substitute, s.relname);
         effect := NULL;
         RETURN NEXT;
         IF s.relowner <> quote_ident(current_user)::regrole THEN

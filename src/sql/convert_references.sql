@@ -167,7 +167,14 @@ CREATE FUNCTION snowflake._source_of(class oid, object oid, sub_object integer)
         (SELECT format('operator %I.%s of %I', n.nspname, o.oprname, pg_get_userbyid(o.oprowner))
              FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
              WHERE class = 'pg_operator'::regclass AND o.oid = object),
-        (SELECT format('%s %s', i.type, i.identity) FROM pg_identify_object(class, object, sub_object) i))
+        -- Only an object of a class that the server knows can be asked for.
+        (SELECT format('%s %s', i.type, i.identity)
+             FROM (SELECT 'pg_class'::regclass::oid AS known
+                   UNION SELECT refclassid FROM pg_depend
+                       WHERE refclassid = class AND refobjid = object) k
+             CROSS JOIN LATERAL pg_identify_object(
+                 k.known, object, CASE k.known WHEN 'pg_class'::regclass THEN sub_object ELSE 0 END) i
+             WHERE k.known = class))
 $function$;
 COMMENT ON FUNCTION snowflake._source_of(oid, oid, integer) IS
     'name of what an object comes from: an extension, a function or operator of whatever types, or the object itself';
@@ -221,6 +228,13 @@ CREATE FUNCTION snowflake._require_references(expected jsonb)
 DECLARE
     differences text[];
 BEGIN
+    -- Between the plan and the locks that the server takes, the owner of a table may have added to it.
+    IF EXISTS (SELECT FROM jsonb_array_elements_text(expected -> 'harmless') x
+                   WHERE snowflake._has_users_code(x::oid)) THEN
+        RAISE EXCEPTION 'checks or indexes of a table have changed meanwhile'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Call the function again.';
+    END IF;
     -- An object that was not there before is not one that is made again. The extension itself, and the
     -- sequence, come into the defaults that are converted.
     differences := ARRAY(
