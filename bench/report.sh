@@ -28,6 +28,10 @@ write_markdown() {
 
 describe_machine() {
     cat <<TEXT
+# Results of the benchmark
+
+docs/performance.md says what the works are and how they are measured.
+
 | | |
 |---|---|
 | machine | $(nproc) processors ($(processor)), $(memory) GB of memory, $(uname -sr) |
@@ -54,7 +58,7 @@ version() {
 settings_given() {
     sql -At <<'SQL'
 SELECT string_agg(format('`%s=%s`', name, current_setting(name)), ', ' ORDER BY name)
-    FROM pg_settings WHERE source = 'command line' AND name !~ '^(unix_socket|listen)';
+    FROM pg_settings WHERE source = 'command line' AND name !~ '^(unix_socket|listen|port)';
 SQL
 }
 
@@ -69,13 +73,8 @@ deliver() {
     find "$reports" -name "$1" -print0 | as_builder xargs -0 cp -t "$2"
 }
 
-# Replaces the tables between the marks in docs/performance.md, and the charts beside it.
+# Replaces the results and the charts in docs/performance.
 publish() {
     deliver '*.svg' "$checkout/docs/performance"
-    awk -v tables="$reports/results.md" '
-        /^<!-- end of results -->/ { inside = 0 }
-        !inside { print }
-        /^<!-- results / { inside = 1; while ((getline line < tables) > 0) print line }
-    ' "$checkout/docs/performance.md" >"$reports/performance.md"
-    deliver performance.md "$checkout/docs"
+    deliver results.md "$checkout/docs/performance"
 }

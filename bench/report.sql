@@ -1,6 +1,6 @@
 -- The tables of results.md, in Markdown.
 
-\echo '### Targets'
+\echo '## Targets'
 \echo
 \echo 'Ratios of two figures of one round: the median, and what the middle half of rounds spans.'
 \echo
@@ -13,7 +13,7 @@ SELECT format('| %s | %s | %s | %s %s | %s | %s to %s | %s |', title, candidate,
     FROM bench.verdict v JOIN bench.work w ON w.name = v.work ORDER BY w.position, v.position;
 
 \echo
-\echo '### Figures'
+\echo '## Figures'
 \echo
 \echo 'The median, and what the middle half of all rounds spans.'
 \echo
@@ -25,7 +25,7 @@ SELECT format('| %s | %s | %s | %s | %s to %s |',
     ORDER BY w.position, CASE WHEN more THEN -median ELSE median END;
 
 \echo
-\echo '### A published comparison, and the same here'
+\echo '## A published comparison, and the same here'
 \echo
 SELECT format('Published are figures for a million rows; here there are %s.', :'rows');
 \echo

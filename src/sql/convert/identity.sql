@@ -60,6 +60,9 @@ BEGIN
         JOIN pg_sequence q ON q.seqrelid = c.oid
         JOIN pg_attribute a ON a.attrelid = identity.relid AND a.attnum = identity.attnum
         WHERE c.oid = seq;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
     command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
