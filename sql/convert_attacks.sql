@@ -316,6 +316,85 @@ RESET ROLE;
 RESET search_path;
 TABLE attack.told;
 
+-- 5. Other places where the server evaluates what a role wrote: a partition key, also that of a table which
+-- refers to the one converted, and tables of the hostile role that inherit from somebody else's.
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.by_key (id serial, x integer) PARTITION BY RANGE ((x + attack.tell_index('key')));
+RESET ROLE;
+RESET search_path;
+RESET standard_conforming_strings;
+CREATE TABLE attack.key_referenced (id serial PRIMARY KEY);
+GRANT REFERENCES ON attack.key_referenced TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.by_key_too (id bigint REFERENCES attack.key_referenced, x integer)
+    PARTITION BY RANGE ((x + attack.tell_index('key')));
+RESET ROLE;
+RESET search_path;
+RESET standard_conforming_strings;
+CREATE TABLE attack.parent (id serial, x integer);
+CREATE TABLE attack.child () INHERITS (attack.parent);
+ALTER TABLE attack.child OWNER TO regress_snowflake_mallory;
+CREATE TABLE attack.big_parent (id bigserial, x integer) PARTITION BY RANGE (id);
+CREATE TABLE attack.big_child PARTITION OF attack.big_parent FOR VALUES FROM (0) TO (1000);
+ALTER TABLE attack.big_child OWNER TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+INSERT INTO attack.child VALUES (1, 1);
+ALTER TABLE attack.child ADD CHECK (attack.tell('inherits ' || id));
+CREATE INDEX ON attack.big_child ((x + attack.tell_index('inherits')));
+RESET ROLE;
+RESET search_path;
+RESET standard_conforming_strings;
+DELETE FROM attack.told;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.by_key_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('attack.key_referenced_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('attack.parent_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('attack.big_parent_id_seq');
+\set VERBOSITY terse
+SELECT DISTINCT what, told_as FROM attack.told;
+-- A function, an operator and a check of the hostile role that could never take the place of the owner's.
+CREATE TYPE attack.state AS ENUM ('on', 'off');
+SET ROLE regress_snowflake_owner;
+CREATE FUNCTION shared.norm(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower($1)';
+CREATE TABLE attack.normed (id serial PRIMARY KEY, name text);
+CREATE INDEX ON attack.normed (shared.norm(name));
+GRANT REFERENCES ON attack.normed TO regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION shared.norm(circle) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT NULL::text';
+CREATE FUNCTION shared.norm(integer, integer) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT NULL::text';
+CREATE TABLE attack.checked (id bigint REFERENCES attack.normed, state attack.state,
+                             CHECK (attack.tell('no table of ours')), CHECK (state = 'on'));
+-- A default that is nested more deeply than can be read ends nobody's conversion.
+DO $$ BEGIN EXECUTE format('CREATE TABLE attack.deep (a bigint DEFAULT 1%s, b bigint DEFAULT nextval(''x''::text)%s)',
+                           repeat('+1', 1500), repeat('+1', 1500)); END $$;
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('attack.normed_id_seq');
+RESET ROLE;
+TABLE attack.told;
+
+-- 6. A superuser converts for a role that may not create anything in the schema, as it did before; also in
+-- a function with the rights of its owner.
+CREATE SCHEMA closed;
+CREATE TYPE closed.state AS ENUM ('on', 'off');
+CREATE TABLE closed.app (id serial PRIMARY KEY, state closed.state DEFAULT 'on' CHECK (state <> 'off'),
+                         is_on boolean GENERATED ALWAYS AS (id > 0 AND state = 'on') STORED);
+CREATE INDEX ON closed.app (id) WHERE state = 'on';
+CREATE VIEW closed.are_on AS SELECT id FROM closed.app WHERE state = 'on';
+CREATE FUNCTION closed.count() RETURNS bigint LANGUAGE sql LEAKPROOF SET log_min_duration_statement = -1
+    BEGIN ATOMIC SELECT max(id) FROM closed.app; END;
+ALTER TABLE closed.app OWNER TO regress_snowflake_owner;
+ALTER VIEW closed.are_on OWNER TO regress_snowflake_owner;
+ALTER FUNCTION closed.count OWNER TO regress_snowflake_owner;
+CREATE FUNCTION closed.convert(seq regclass) RETURNS integer LANGUAGE sql SECURITY DEFINER
+    AS 'SELECT snowflake.convert_sequence_to_snowflake(seq)';
+BEGIN;
+SELECT closed.convert('closed.app_id_seq');
+ROLLBACK;
+SELECT snowflake.convert_sequence_to_snowflake('closed.app_id_seq');
+SELECT relname, relowner::regrole FROM pg_class WHERE relnamespace = 'closed'::regnamespace AND relkind IN ('r', 'v')
+    ORDER BY 1;
+SELECT proowner::regrole, proleakproof, proconfig FROM pg_proc WHERE oid = 'closed.count'::regproc;
+
 SET client_min_messages = warning;
-DROP SCHEMA attack, elsewhere, shared, h, "(1); ALTER ROLE regress_snowflake_mallory SUPERUSER; --" CASCADE;
+DROP SCHEMA attack, closed, elsewhere, shared, h, "(1); ALTER ROLE regress_snowflake_mallory SUPERUSER; --" CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_owner;
