@@ -67,6 +67,7 @@ BEGIN
         SELECT c.relid, c.attname, c.new_default, t.relkind,
                snowflake._default_role(c.relid, ARRAY[c.attrdef]) AS role
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+            WHERE c.new_default IS NOT NULL
             ORDER BY c.relid::oid, c.attnum
     LOOP
         PERFORM snowflake._run_as(

@@ -60,7 +60,7 @@ BEGIN
         JOIN pg_sequence q ON q.seqrelid = c.oid
         JOIN pg_attribute a ON a.attrelid = identity.relid AND a.attnum = identity.attnum
         WHERE c.oid = seq;
-    IF NOT FOUND THEN
+    IF NOT FOUND OR identity.attname IS NULL THEN
         RETURN;
     END IF;
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));

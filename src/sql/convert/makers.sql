@@ -82,7 +82,7 @@ BEGIN
     RETURN QUERY
         SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', object,
                                pg_get_userbyid(x.grantor), current_user)
-            FROM aclexplode(acl) x
+            FROM aclexplode(array_remove(acl, NULL)) x
             WHERE x.grantor <> owner AND NOT snowflake._may_become(x.grantor);
 END
 $function$;
