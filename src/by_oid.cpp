@@ -16,7 +16,7 @@ Relation open_relation(Oid relid, LOCKMODE mode) {
 
 // An index whose last entry is the greatest value of the column.
 bool is_usable(Relation index, AttrNumber attribute) {
-    const Form_pg_index form = index->rd_index;
+    const auto *form = index->rd_index;
     return index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
            form->indkey.values[0] == attribute && index->rd_opcintype[0] == INT8OID &&
            (index->rd_indoption[0] & INDOPTION_DESC) == 0 &&

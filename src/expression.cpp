@@ -285,13 +285,6 @@ Node *constant_of(Oid sequence) {
                                               ObjectIdGetDatum(sequence), false, true));
 }
 
-Oid our_nextval() {
-    Oid arguments[] = {REGCLASSOID};
-    return LookupFuncName(
-        list_make2(makeString(pstrdup("snowflake")), makeString(pstrdup("nextval"))), 1, arguments,
-        false);
-}
-
 Node *leave_out_sequence(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
@@ -346,9 +339,9 @@ Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction) {
     if (direction == Direction::unchanged)
         return nullptr;
     const bool to_snowflake = direction == Direction::to_snowflake;
-    auto *call = makeFuncExpr(to_snowflake ? our_nextval() : Oid{F_NEXTVAL}, INT8OID,
-                              list_make1(constant_of(sequence)), InvalidOid, InvalidOid,
-                              COERCE_EXPLICIT_CALL);
+    auto *call = makeFuncExpr(
+        to_snowflake ? server::own_function("nextval", REGCLASSOID) : Oid{F_NEXTVAL}, INT8OID,
+        server::list_of(constant_of(sequence)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
     return replaced(tree, sequence, to_snowflake ? Callee::server_nextval : Callee::nextval,
                     reinterpret_cast<Node *>(call));
 }

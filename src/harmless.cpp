@@ -50,11 +50,11 @@ enum class Source {
 
 // Whether a type has neither fields nor checks, and its input is what a source allows.
 bool is_plain(Oid type, Source source) {
-    if (const Oid element = get_element_type(type); OidIsValid(element))
-        return is_plain(element, source);
-    const char kind = get_typtype(type);
+    const Oid element = get_element_type(type);
+    const Oid scalar = OidIsValid(element) ? element : type;
+    const char kind = get_typtype(scalar);
     if (source == Source::server)
-        return is_servers_own(type) && kind == TYPTYPE_BASE;
+        return is_servers_own(scalar) && kind == TYPTYPE_BASE;
     return kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM;
 }
 

@@ -47,10 +47,7 @@ bool is_new_table_file(Oid relid) {
 void require_references(const Pending &due) {
     if (due.expected == 0)
         return;
-    Oid arguments[] = {JSONBOID};
-    const Oid function = LookupFuncName(
-        list_make2(makeString(pstrdup("snowflake")), makeString(pstrdup("_require_references"))), 1,
-        arguments, false);
+    const Oid function = server::own_function("_require_references", JSONBOID);
     Oid role = InvalidOid;
     int context = 0;
     GetUserIdAndSecContext(&role, &context);

@@ -233,6 +233,20 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// A list of pointers. The server's macros use literals that C++ does not have.
+template <typename... Items>
+List *list_of(Items... items) {
+    List *list = NIL;
+    ((list = lappend(list, items)), ...);
+    return list;
+}
+
+// Finds a function of the extension by its name and its one argument. Raises 42883.
+inline Oid own_function(const char *name, Oid argument) {
+    return LookupFuncName(list_of(makeString(pstrdup("snowflake")), makeString(pstrdup(name))), 1,
+                          &argument, false);
+}
+
 // Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.
 inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
 #if PG_VERSION_NUM >= 180000

@@ -10,7 +10,8 @@ namespace {
 
 // The parameter that stands for the number.
 Param *number_parameter() {
-    Param *number = makeNode(Param);
+    auto *number = static_cast<Param *>(palloc0(sizeof(Param)));
+    number->xpr.type = T_Param;
     number->paramkind = PARAM_EXTERN;
     number->paramid = 1;
     number->paramtype = INT8OID;
