@@ -268,10 +268,10 @@ SELECT snowflake._may_become('regress_snowflake_owner'::regrole) AS by_set_role;
 RESET ROLE;
 SET SESSION AUTHORIZATION regress_snowflake_mallory;
 SELECT snowflake._may_become('regress_snowflake_owner'::regrole);
-SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL, false);
+SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL);
 RESET SESSION AUTHORIZATION;
 CREATE FUNCTION attack.as_definer() RETURNS bigint LANGUAGE sql SECURITY DEFINER
-    AS $$ SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL, false) $$;
+    AS $$ SELECT snowflake._run_as('SELECT 1', 'regress_snowflake_owner'::regrole, NULL, NULL) $$;
 ALTER FUNCTION attack.as_definer() OWNER TO regress_snowflake_mallory;
 SELECT attack.as_definer();
 

@@ -36,9 +36,9 @@ Oid find_index(Relation table, AttrNumber attribute) {
 }
 
 // Nulls come last in an index, and first when it is read backwards.
-std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute) {
+std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute, Snapshot snapshot) {
     Relation index = index_open(index_oid, AccessShareLock);
-    IndexScanDesc scan = server::begin_index_scan(table, index, GetActiveSnapshot());
+    IndexScanDesc scan = server::begin_index_scan(table, index, snapshot);
     index_rescan(scan, nullptr, 0, nullptr, 0);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
     std::int64_t greatest = none;
@@ -54,8 +54,8 @@ std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute) {
     return greatest;
 }
 
-std::int64_t greatest_of_all(Relation table, AttrNumber attribute) {
-    TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, nullptr);
+std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snapshot) {
+    TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
     std::int64_t greatest = none;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
@@ -96,7 +96,9 @@ std::int64_t last_value(Oid sequence) {
     if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
-    const std::int64_t value = greatest_of_all(relation, SEQ_COL_LASTVAL);
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    const std::int64_t value = greatest_of_all(relation, SEQ_COL_LASTVAL, snapshot);
+    UnregisterSnapshot(snapshot);
     relation_close(relation, NoLock);
     return value;
 }
@@ -112,8 +114,12 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
                        RelationGetRelationName(relation)));
     const Oid index = find_index(relation, attribute);
-    const std::int64_t greatest = OidIsValid(index) ? last_entry(relation, index, attribute)
-                                                    : greatest_of_all(relation, attribute);
+    // What committed rows hold now, whatever the transaction's isolation level is.
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    const std::int64_t greatest = OidIsValid(index)
+                                      ? last_entry(relation, index, attribute, snapshot)
+                                      : greatest_of_all(relation, attribute, snapshot);
+    UnregisterSnapshot(snapshot);
     relation_close(relation, NoLock);
     return greatest;
 }

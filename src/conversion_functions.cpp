@@ -222,7 +222,7 @@ Datum snowflake_may_become(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
 }
 
-// _run_as(text, oid, text, jsonb, boolean) returns bigint
+// _run_as(text, oid, text, jsonb) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
@@ -231,8 +231,7 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     const bool returned = run_as::run(
         text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
         PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
-        &result);
+        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);

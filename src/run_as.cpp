@@ -13,26 +13,7 @@ struct Pending {
 };
 Pending pending{};
 
-// The role that must not run code of ordinary roles while a guarded command runs; InvalidOid: none.
-Oid guarded_role = InvalidOid;
-
 object_access_hook_type next_hook = nullptr;
-
-// Ends a guarded command that calls a function of an ordinary role.
-void require_trusted(Oid function) {
-    if (function < FirstGenbkiObjectId || GetUserId() != guarded_role)
-        return;
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    if (!HeapTupleIsValid(tuple))
-        return;
-    const Oid owner = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
-    ReleaseSysCache(tuple);
-    if (owner != guarded_role && !superuser_arg(owner))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("function %s of role \"%s\" would run as \"%s\"", format_procedure(function),
-                       GetUserNameFromId(owner, false),
-                       pstrdup(GetUserNameFromId(guarded_role, false))));
-}
 
 // Whether the new relation is the file of a table or materialized view that a command fills anew.
 bool is_new_table_file(Oid relid) {
@@ -62,8 +43,6 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
                      void *argument) {
     if (next_hook != nullptr)
         next_hook(access, class_id, object, sub_id, argument);
-    if (unlikely(OidIsValid(guarded_role)) && access == OAT_FUNCTION_EXECUTE)
-        require_trusted(object);
     if (likely(pending.run_path == nullptr) || access != OAT_POST_CREATE ||
         class_id != RelationRelationId || sub_id != 0 || !is_new_table_file(object))
         return;
@@ -110,14 +89,11 @@ void resume(const Identity &before) {
     SetUserIdAndSecContext(before.role, before.security_context);
 }
 
-bool run(const char *command, Oid role, const char *run_path, Datum expected, bool guarded,
+bool run(const char *command, Oid role, const char *run_path, Datum expected,
          std::int64_t *result) {
     const Identity before = become(role);
     // Users' code can call this function as well.
     const Pending outer = pending;
-    const Oid outer_guarded_role = guarded_role;
-    if (guarded)
-        guarded_role = before.role;
     pending = {.run_path = run_path,
                .expected = expected,
                .caller = before.role,
@@ -140,10 +116,7 @@ bool run(const char *command, Oid role, const char *run_path, Datum expected, bo
         SPI_finish();
     }
     PG_FINALLY();
-    {
-        pending = outer;
-        guarded_role = outer_guarded_role;
-    }
+    { pending = outer; }
     PG_END_TRY();
     resume(before);
     return returned;

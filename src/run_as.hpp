@@ -37,15 +37,9 @@ void resume(const Identity &before);
 // snowflake._require_references(jsonb) is called with expected, unless that is 0, as the role that
 // called run(); its error ends the command before any of the users' code has run.
 //
-// A guarded command is one that should run no code of users at all. If it calls, with the rights of
-// the role that called run(), a function that is neither the server's nor made by a superuser or by
-// that role, it ends with 42501. So a place that was forgotten, or a table that was changed
-// meanwhile, ends in an error.
-//
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what become() and the command do.
-bool run(const char *command, Oid role, const char *run_path, Datum expected, bool guarded,
-         std::int64_t *result);
+bool run(const char *command, Oid role, const char *run_path, Datum expected, std::int64_t *result);
 
 // Registers the hook that run() needs. Called once, when the module is loaded.
 void init();

@@ -66,7 +66,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._is_id_seq(regclass) IS
     'tells whether this is the sequence of the extension, whatever its name is';
 
--- Tables are locked in the order of their OIDs, so that two conversions do not wait for each other. Tables
+-- Relations are locked in the order of their OIDs, so that two conversions do not wait for each other. Tables
 -- of other roles are among them where the server itself makes their foreign keys again; the server locks
 -- them as well. They are locked by OID: while LOCK TABLE waits, its name can come to mean another table.
 CREATE FUNCTION snowflake._conversion_lock(relations regclass[])
@@ -77,12 +77,33 @@ CREATE FUNCTION snowflake._conversion_lock(relations regclass[])
 BEGIN
     PERFORM snowflake._lock(ordered.oid)
         FROM (SELECT c.oid FROM pg_class c
-                  WHERE c.oid = ANY (relations) AND c.relkind IN ('r', 'p') AND pg_has_role(c.relowner, 'USAGE')
+                  WHERE c.oid = ANY (relations) AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
+                    AND pg_has_role(c.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(c.relnamespace)
                   ORDER BY c.oid) ordered;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_lock(regclass[]) IS
-    'locks those of the relations that are tables of the caller, as the conversion of a sequence will';
+    'locks those of the relations that are the caller''s, as the conversion of a sequence will';
+
+-- The commands of a plan name their relations with the schema. The owner of a schema could rename it and put
+-- another one in its place, which the locks of relations do not prevent. A lock of the schema's row does. It
+-- needs the right to change the catalog, which superusers have; they are who others would want to run their code.
+CREATE FUNCTION snowflake._hold_schemas(relations regclass[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF snowflake._is_superuser() THEN
+        PERFORM FROM pg_namespace n
+            WHERE n.oid IN (SELECT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations))
+            ORDER BY n.oid
+            FOR SHARE;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._hold_schemas(regclass[]) IS
+    'keeps the schemas of relations from being renamed until the transaction ends, for superusers';
 
 CREATE FUNCTION snowflake._with_owner(description text, owner oid)
     RETURNS text

@@ -15,7 +15,10 @@ CREATE FUNCTION snowflake._columns_back(seq regclass)
         JOIN pg_attrdef f ON f.oid = d.objid
         JOIN pg_class t ON t.oid = f.adrelid
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-        CROSS JOIN LATERAL (SELECT snowflake._default_replaced(f.oid, seq, false)) replaced(expression)
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
+                        THEN snowflake._default_replaced(f.oid, seq, false) END
+        ) replaced(expression)
         WHERE s.oid = seq AND replaced.expression IS NOT NULL
           AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner))
 $function$;
@@ -74,7 +77,7 @@ BEGIN
             format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s',
                    CASE col.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
                    col.relid, col.attname, col.new_default),
-            col.role, NULL, NULL, true);
+            col.role, NULL, NULL);
     END LOOP;
 END
 $function$;

@@ -111,9 +111,9 @@ CREATE FUNCTION snowflake._may_become(role oid)
 COMMENT ON FUNCTION snowflake._may_become(oid) IS
     'tells whether _run_as() lets the caller act for a role, as SET ROLE would';
 
-CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb, guarded boolean)
+CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb, boolean) IS
+COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
     'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';

@@ -275,7 +275,12 @@ BEGIN
                 SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object)
                     WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) rival
-            WHERE CASE WHEN rival.owner IN (sequence_owner, snowflake._owner_of(r.ref_class, r.ref_object))
+            WHERE (EXISTS (SELECT FROM unnest(dependents) d WHERE d.classid = r.class AND d.objid = r.object)
+                   OR EXISTS (SELECT FROM pg_depend e
+                                  JOIN unnest(columns) x ON x.relid = e.refobjid AND x.attnum = e.refobjsubid
+                                  WHERE e.classid = r.class AND e.objid = r.object
+                                    AND e.refclassid = 'pg_class'::regclass AND x.widened))
+              AND CASE WHEN rival.owner IN (sequence_owner, snowflake._owner_of(r.ref_class, r.ref_object))
                        THEN false
                        ELSE NOT snowflake._is_taken_along(sequence_owner, rival.owner) END;
 END

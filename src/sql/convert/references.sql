@@ -354,21 +354,3 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake._require_references(jsonb) IS
     'raises an error if an object refers to something that it did not refer to when _references_by_name() was called';
-
--- Code of one role that another has put into an object of its own runs as the other wants it.
-CREATE FUNCTION snowflake._calls_others(tables oid[])
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM snowflake._references(tables) r
-            JOIN pg_roles o ON o.oid = snowflake._owner_of(r.ref_class, r.ref_object)
-            WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
-              AND o.rolname <> current_user AND NOT o.rolsuper
-              AND snowflake._owner_of(r.class, r.object) = quote_ident(current_user)::regrole);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._calls_others(oid[]) IS
-    'tells whether objects of the caller that depend on tables refer to functions, operators or types of other ordinary roles';

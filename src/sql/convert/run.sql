@@ -45,13 +45,45 @@ $function$;
 COMMENT ON FUNCTION snowflake._require_room(regclass, snowflake._conversion_column[]) IS
     'raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet';
 
+-- An INSERT locks its table before the sequence, so that is the order here too. Where columns are widened, the
+-- server makes the foreign keys between the tables again. While one lock is waited for, another relation can
+-- come to depend on the sequence: the locks are taken until there is nothing new.
+CREATE FUNCTION snowflake._lock_all(seq regclass)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    columns snowflake._conversion_column[];
+    locked regclass[] := '{}';
+    wanted regclass[];
+BEGIN
+    LOOP
+        columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
+        wanted := ARRAY(
+            SELECT c.relid FROM unnest(columns) c
+                WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
+            UNION
+            SELECT snowflake._table_partners(c.relid) FROM unnest(columns) c WHERE c.widened
+            UNION
+            SELECT d.relid FROM snowflake._conversion_dependents(columns) d WHERE d.relid IS NOT NULL);
+        EXIT WHEN wanted <@ locked;
+        PERFORM snowflake._conversion_lock(wanted);
+        PERFORM snowflake._hold_schemas(seq || wanted);
+        locked := locked || wanted;
+    END LOOP;
+    PERFORM snowflake._lock(seq), snowflake._hold_schemas(ARRAY[seq]);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._lock_all(regclass) IS
+    'locks everything that the commands of a conversion name';
+
 -- The plan cannot know of an expression that has no meaning any more, such as the call of a function that
 -- takes integers only, or of one that fails, such as a query whose owner may not run it. All steps that fail
 -- in this way are found before the call fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text, expected jsonb,
         sequence_owner oid,
-        guarded boolean,    -- whether the command should run no code of users, see _run_as()
         has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -62,7 +94,7 @@ CREATE FUNCTION snowflake._run_step(
     SET constraint_exclusion = off -- the server would evaluate constants of checks when it plans a query
     AS $function$
 BEGIN
-    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected, guarded);
+    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected);
     RETURN NULL;
 EXCEPTION
     WHEN undefined_table OR undefined_column OR undefined_object THEN
@@ -81,12 +113,11 @@ EXCEPTION
         RETURN format('%s, run as %I: %s', split_part(command, E'\n', 1), role, SQLERRM);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean, boolean) IS
+COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean) IS
     'runs a command of a plan; returns why it failed where that is the fault of an expression';
 
 CREATE FUNCTION snowflake._run_steps(
-        plan snowflake._conversion_step[], sequence_name text, sequence_owner oid, run_path text, expected jsonb,
-        guarded boolean)
+        plan snowflake._conversion_step[], sequence_name text, sequence_owner oid, run_path text, expected jsonb)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -110,8 +141,7 @@ BEGIN
             started := clock_timestamp();
         END IF;
         obstacles := array_remove(
-            obstacles || snowflake._run_step(step.command, step.role, run_path, expected, sequence_owner, guarded,
-                                             obstacles <> '{}'),
+            obstacles || snowflake._run_step(step.command, step.role, run_path, expected, sequence_owner, obstacles <> '{}'),
             NULL);
         IF step.size >= large THEN
             RAISE NOTICE 'rewrote table % in % s', step.rewrites,
@@ -125,7 +155,7 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_step[], text, oid, text, jsonb, boolean) IS
+COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_step[], text, oid, text, jsonb) IS
     'runs the commands of a plan; raises an error that names all of those that failed';
 
 CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
@@ -151,16 +181,9 @@ BEGIN
     -- Obstacles are raised before anything is locked.
     PERFORM FROM snowflake.conversion_plan(seq);
 
-    -- An INSERT locks its table before the sequence, so that is the order here too. What was planned until
-    -- now may have changed until the locks are there: what counts is planned under the locks. Where columns
-    -- are widened, the server makes the foreign keys between the tables again.
-    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
-    PERFORM snowflake._conversion_lock(ARRAY(
-        SELECT c.relid FROM unnest(columns) c
-            WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
-        UNION
-        SELECT snowflake._table_partners(c.relid) FROM unnest(columns) c WHERE c.widened));
-    PERFORM snowflake._lock(seq);
+    -- What was planned until now may have changed until the locks are there: what counts is planned under
+    -- the locks.
+    PERFORM snowflake._lock_all(seq);
     columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
 
     PERFORM snowflake._require_room(seq, columns);
@@ -177,8 +200,7 @@ BEGIN
     -- The plan is made as a whole, before its first command changes what it is made from.
     plan := ARRAY(SELECT (p.command, p.effect, p.rewrites, p.size, p.role)::snowflake._conversion_step
                       FROM snowflake.conversion_plan(seq) p ORDER BY p.step);
-    PERFORM snowflake._run_steps(plan, sequence_name, sequence_owner, run_path, expected,
-                                 NOT snowflake._calls_others(ARRAY(SELECT c.relid::oid FROM unnest(columns) c)));
+    PERFORM snowflake._run_steps(plan, sequence_name, sequence_owner, run_path, expected);
     PERFORM snowflake._require_references(expected);
     PERFORM snowflake._require_defaults(sequence_name::regclass, meant);
 
