@@ -139,8 +139,11 @@ Texts dependents() {
              {"constraint", "SELECT oid FROM pg_constraint WHERE conname = 'parent_pkey'"},
              {"statistics", "SELECT min(oid) FROM pg_statistic_ext"}})
         for (const char *rest : {"1259, 'x', 1, true, false", "NULL, NULL, 2, false, true"}) {
-            result.push_back("('" + kind + "', 1259, (" + object + "), " + rest + ")");
-            result.push_back("('" + kind + "', 0, 4294967295, " + rest + ")");
+            const std::string begin = std::string("('").append(kind).append("', ");
+            const std::string end = std::string(", ").append(rest).append(")");
+            result.push_back(
+                std::string(begin).append("1259, (").append(object).append(")").append(end));
+            result.push_back(std::string(begin).append("0, 4294967295").append(end));
         }
     return result;
 }

@@ -73,7 +73,7 @@ const char *const parts[] = {"(1); ALTER ROLE accomplice SUPERUSER; --",
                              ".",
                              " ",
                              "''''''''",
-                             "\"\"\"\"",
+                             R"("""")",
                              "SELECT",
                              "{FUNCEXPR :funcid 480 :args",
                              "regclass",
@@ -148,6 +148,7 @@ HostileObjects::HostileObjects(snowflake::testing::Random &random, Session &sess
 
 std::vector<std::string> HostileObjects::kinds() {
     std::vector<std::string> names;
+    names.reserve(std::size(all_kinds));
     for (const Kind &kind : all_kinds)
         names.emplace_back(kind.name);
     return names;
@@ -211,6 +212,7 @@ std::string HostileObjects::literal() {
 }
 
 // An expression of the type bigint.
+// NOLINTNEXTLINE(misc-no-recursion): expressions nest, three levels deep at most
 std::string HostileObjects::number(int depth) {
     if (depth > 2)
         return "nextval(" + sequence() + ")";
@@ -236,6 +238,7 @@ std::string HostileObjects::number(int depth) {
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as above
 std::string HostileObjects::text(int depth) {
     switch (depth > 2 ? 0 : random_.between(0, 4)) {
     case 0:
@@ -565,7 +568,7 @@ bool HostileObjects::attack_on_the_plan() {
         "shared." + in_quotes(")), ''::tsquery, ''::tsquery), btrim(((''::text COLLATE shared.");
     run("CREATE COLLATION " + start + " FROM \"C\"");
     run("CREATE COLLATION " + end + " FROM \"C\"");
-    run("CREATE COLLATION shared.\" number\" FROM \"C\"");
+    run(R"(CREATE COLLATION shared." number" FROM "C")");
     run("CREATE SEQUENCE " + between, sequences_, between);
     return run("CREATE TABLE " + new_name() +
                " (c text DEFAULT concat(ts_rewrite(plainto_tsquery('simple', 'a'::text COLLATE " +

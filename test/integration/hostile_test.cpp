@@ -184,7 +184,7 @@ class Round {
     };
 
     bool attempt(Converter &who, const std::string &statement, Expectation expectation);
-    void require_settings(Converter &who, const std::string &statement);
+    static void require_settings(Converter &who, const std::string &statement);
     void require_owners(const std::string &statement);
     void change(Converter &who, const std::string &function, const std::string &sequence);
     void change_all(const std::string &function);
@@ -354,7 +354,8 @@ class Hostile : public testing::Test {
     static void make_honest_objects(Session &session, const std::string &role,
                                     const std::string &schema) {
         std::string objects = honest_objects;
-        for (std::size_t at; (at = objects.find("{schema}")) != std::string::npos;)
+        for (std::size_t at = objects.find("{schema}"); at != std::string::npos;
+             at = objects.find("{schema}"))
             objects.replace(at, 8, schema);
         session.run("SET ROLE " + role + "; SET search_path = " + schema + "; " + objects +
                     "; RESET ROLE; RESET search_path");

@@ -135,8 +135,7 @@ TEST_F(Install, ASchemaMadeInTheSameTransactionIsAccepted) {
 
 TEST_F(Install, WhatIsInTheSchemaAlreadyIsRefused) {
     const std::vector<std::string> objects = {
-        "CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT "
-        "1::bigint'",
+        "CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
         "CREATE OPERATOR snowflake.= (FUNCTION = oideq, LEFTARG = oid, RIGHTARG = oid)",
         "CREATE TABLE snowflake.pg_class (oid oid)", "CREATE TYPE snowflake.pg_class AS (oid oid)",
         // Nor is anybody else left a way in.
@@ -218,9 +217,9 @@ TEST_F(Install, ADumpIsRestored) {
                          installer);
     Session(server_).run(std::string("ALTER ROLE ") + installer + " LOGIN");
     const Output output =
-        server_.run("pg_restore", {"--single-transaction", "--no-owner", "-L", list, "-d",
-                                   server_.conninfo("by_owner") + " user='in\"stall\\'er $1\\\\'",
-                                   file.string()});
+        server_.run("pg_restore",
+                    {"--single-transaction", "--no-owner", "-L", list, "-d",
+                     server_.conninfo("by_owner") + R"( user='in"stall\'er $1\\')", file.string()});
     EXPECT_EQ(output.exit_code, 0) << output.err;
     EXPECT_GT(Session(server_, "by_owner").number("SELECT snowflake.nextval() - id FROM t"), 0);
     Session by_owner(server_, "by_owner");

@@ -167,7 +167,7 @@ CREATE FUNCTION snowflake._conversion_run(seq regclass, caller_search_path text)
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    sequence_name constant text := seq::text; -- an identity's sequence is replaced by one of this name
+    sequence_name text; -- an identity's sequence is replaced by one of this name
     sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
     -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
     run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
@@ -184,6 +184,7 @@ BEGIN
     -- What was planned until now may have changed until the locks are there: what counts is planned under
     -- the locks.
     PERFORM snowflake._lock_all(seq);
+    sequence_name := seq::text;
     columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
 
     PERFORM snowflake._require_room(seq, columns);
