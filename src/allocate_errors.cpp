@@ -6,15 +6,9 @@ namespace {
 
 using session::Sequence;
 
-// The name of a sequence as a statement takes it: public.orders_id_seq.
-const char *as_name(Oid relid) {
-    return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-                                      get_rel_name(relid));
-}
-
-// The same as an argument: 'public.orders_id_seq'.
+// The name of a sequence as an argument: 'public.orders_id_seq'.
 const char *as_literal(Oid relid) {
-    return quote_literal_cstr(as_name(relid));
+    return quote_literal_cstr(server::qualified_name(relid));
 }
 
 // A time as text. The server's next conversion overwrites it.
@@ -68,7 +62,7 @@ const char *as_text(std::int64_t unix_us) {
         errmsg("sequence \"%s\" has an increment of %lld, which cannot be used for snowflake IDs",
                get_rel_name(sequence.relid), static_cast<long long>(sequence.definition.increment)),
         errdetail_internal("%s", detail),
-        errhint("ALTER SEQUENCE %s INCREMENT BY 1;", as_name(sequence.relid)));
+        errhint("ALTER SEQUENCE %s INCREMENT BY 1;", server::qualified_name(sequence.relid)));
     pg_unreachable();
 }
 
@@ -79,7 +73,8 @@ const char *as_text(std::int64_t unix_us) {
                get_rel_name(sequence.relid)),
         errhint("Ask for fewer IDs at once, or as the owner of the sequence: "
                 "GRANT UPDATE ON SEQUENCE %s TO %s;",
-                as_name(sequence.relid), quote_identifier(GetUserNameFromId(GetUserId(), false))));
+                server::qualified_name(sequence.relid),
+                quote_identifier(GetUserNameFromId(GetUserId(), false))));
     pg_unreachable();
 }
 

@@ -7,7 +7,7 @@
 
 namespace snowflake {
 
-// What was attempted, as far as a message tells of it.
+// An attempt to make IDs, as far as a message tells of it.
 struct Attempt {
     Layout layout;
     int node;

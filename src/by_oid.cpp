@@ -4,14 +4,29 @@ namespace snowflake::by_oid {
 
 namespace {
 
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-
-Relation open_relation(Oid relid, LOCKMODE mode) {
-    Relation relation = try_relation_open(relid, mode);
-    if (relation == nullptr)
+// Raises 42P01 if there is no such relation, and 42501 unless the current role has the rights of
+// its owner.
+void require_rights_of_owner(Oid relation) {
+    const Oid owner = server::owner_of(relation);
+    if (!OidIsValid(owner))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", relid));
-    return relation;
+                errmsg("relation with OID %u does not exist", relation));
+    if (!has_privs_of_role(GetUserId(), owner))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("must be owner of relation %s", get_rel_name(relation)));
+}
+
+// Locks a relation until the transaction ends. A session does not wait for a lock that it could not
+// have, and the relation can change hands while it waits: the owner is looked up before and after.
+void lock(Oid relation, LOCKMODE mode) {
+    require_rights_of_owner(relation);
+    LockRelationOid(relation, mode);
+    require_rights_of_owner(relation);
+}
+
+Relation open_to_read(Oid relid) {
+    lock(relid, AccessShareLock);
+    return relation_open(relid, NoLock);
 }
 
 // An index whose last entry is the greatest value of the column.
@@ -41,8 +56,8 @@ std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute, Sna
     IndexScanDesc scan = server::begin_index_scan(table, index, snapshot);
     index_rescan(scan, nullptr, 0, nullptr, 0);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
-    std::int64_t greatest = none;
-    while (greatest == none && index_getnext_slot(scan, BackwardScanDirection, slot)) {
+    std::int64_t greatest = no_value;
+    while (greatest == no_value && index_getnext_slot(scan, BackwardScanDirection, slot)) {
         bool is_null = true;
         const Datum value = slot_getattr(slot, attribute, &is_null);
         if (!is_null)
@@ -57,7 +72,7 @@ std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute, Sna
 std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snapshot) {
     TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
-    std::int64_t greatest = none;
+    std::int64_t greatest = no_value;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
         CHECK_FOR_INTERRUPTS();
         bool is_null = true;
@@ -73,26 +88,12 @@ std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snap
 } // namespace
 
 void lock(Oid relation) {
-    const LOCKMODE mode =
-        get_rel_relkind(relation) == RELKIND_SEQUENCE ? ShareRowExclusiveLock : AccessExclusiveLock;
-    // Nobody waits for a lock that he could not have: the owner is asked before and after.
-    for (const bool locked : {false, true}) {
-        if (locked)
-            LockRelationOid(relation, mode);
-        HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-        if (!HeapTupleIsValid(tuple))
-            ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                    errmsg("relation with OID %u does not exist", relation));
-        const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-        ReleaseSysCache(tuple);
-        if (!has_privs_of_role(GetUserId(), owner))
-            ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("must be owner of relation %s", get_rel_name(relation)));
-    }
+    const bool is_sequence = get_rel_relkind(relation) == RELKIND_SEQUENCE;
+    lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);
 }
 
 std::int64_t last_value(Oid sequence) {
-    Relation relation = open_relation(sequence, AccessShareLock);
+    Relation relation = open_to_read(sequence);
     if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
@@ -104,7 +105,7 @@ std::int64_t last_value(Oid sequence) {
 }
 
 std::int64_t greatest_value(Oid table, AttrNumber attribute) {
-    Relation relation = open_relation(table, AccessShareLock);
+    Relation relation = open_to_read(table);
     const bool is_suitable =
         relation->rd_rel->relkind == RELKIND_RELATION && !RELATION_IS_OTHER_TEMP(relation) &&
         attribute > 0 && attribute <= RelationGetNumberOfAttributes(relation) &&

@@ -9,17 +9,22 @@
 
 namespace snowflake::by_oid {
 
+// Every function here raises 42P01 if the relation does not exist, or is gone once the lock is
+// there, and 42501 unless the current role is a superuser or has the rights of the owner.
+
 // Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
-// sequence in SHARE ROW EXCLUSIVE mode. Raises 42P01 if it is gone once the lock is there, and
-// 42501 unless the current role is a superuser or has the rights of the owner.
+// sequence in SHARE ROW EXCLUSIVE mode.
 void lock(Oid relation);
 
-// Returns the last_value of a sequence. Raises 42P01 or 42809 if it is none.
+// Returns the last_value of a sequence. Raises 42809 if the relation is none.
 std::int64_t last_value(Oid sequence);
 
+inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min();
+
 // Returns the greatest value of a bigint column in a table that is no partitioned or foreign table,
-// without the tables that inherit from it; INT64_MIN: there is none. Reads the last entry of an
-// index where there is one on the column. Evaluates no expression, and no policy.
+// without the tables that inherit from it; no_value: there is none. Reads the last entry of an
+// index where there is one on the column. Evaluates no expression, and no policy. Raises 42809 if
+// the table has no such column.
 std::int64_t greatest_value(Oid table, AttrNumber attribute);
 
 } // namespace snowflake::by_oid

@@ -1,5 +1,6 @@
 // What the conversion, which is written in SQL, asks of C++: expressions read and made as trees,
-// and commands run with the rights of their owner. Arguments in and results out, nothing else.
+// commands run with the rights of their owner, and relations locked and read by OID. Arguments in
+// and results out, nothing else.
 
 #include "by_oid.hpp"
 #include "expression.hpp"
@@ -67,14 +68,6 @@ bool all_stored(Oid class_id, Oid object, bool (*passes)(Node *)) {
         if (auto *tree = static_cast<Node *>(list_nth(trees, i)); tree == nullptr || !passes(tree))
             return false;
     return true;
-}
-
-// Raises 42501 unless the current role has the rights of the relation's owner.
-void require_rights(Oid relation) {
-    if (get_rel_relkind(relation) != '\0' &&
-        !has_privs_of_role(GetUserId(), run_as::owner_of(relation)))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("must be owner of relation %s", get_rel_name(relation)));
 }
 
 // Numbers that a trial is made with.
@@ -247,16 +240,14 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
 // _last_value(regclass) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_last_value);
 Datum snowflake_last_value(PG_FUNCTION_ARGS) {
-    require_rights(PG_GETARG_OID(0));
     PG_RETURN_INT64(by_oid::last_value(PG_GETARG_OID(0)));
 }
 
 // _greatest_value(regclass, smallint) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_greatest_value);
 Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
-    require_rights(PG_GETARG_OID(0));
     const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
-    if (value == std::numeric_limits<std::int64_t>::min())
+    if (value == by_oid::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);
 }

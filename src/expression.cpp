@@ -1,6 +1,7 @@
 #include "expression.hpp"
 
 #include "layout_datum.hpp"
+#include "schema.hpp"
 
 namespace snowflake::expression {
 
@@ -103,11 +104,6 @@ bool is_none(Datum tree) {
     return std::strcmp(TextDatumGetCString(tree), "<>") == 0;
 }
 
-// The schema of the extension, which nobody else can put a function into.
-Oid schema() {
-    return get_namespace_oid("snowflake", true);
-}
-
 // Which of the functions above this is.
 Callee callee_of(Oid function) {
     if (function == F_NEXTVAL)
@@ -118,7 +114,7 @@ Callee callee_of(Oid function) {
     if (!HeapTupleIsValid(tuple))
         return Callee::other;
     const auto *form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-    const bool ours = form->pronamespace == schema();
+    const bool ours = form->pronamespace == schema::find();
     const auto is_named = [form](const char *name) {
         return std::strcmp(NameStr(form->proname), name) == 0;
     };
@@ -340,7 +336,7 @@ Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction) {
         return nullptr;
     const bool to_snowflake = direction == Direction::to_snowflake;
     auto *call = makeFuncExpr(
-        to_snowflake ? server::own_function("nextval", REGCLASSOID) : Oid{F_NEXTVAL}, INT8OID,
+        to_snowflake ? schema::find_function("nextval", REGCLASSOID) : Oid{F_NEXTVAL}, INT8OID,
         server::list_of(constant_of(sequence)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
     return replaced(tree, sequence, to_snowflake ? Callee::server_nextval : Callee::nextval,
                     reinterpret_cast<Node *>(call));

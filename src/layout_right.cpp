@@ -6,15 +6,6 @@ namespace snowflake {
 
 namespace {
 
-Oid owner_of(Oid relation) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-    if (!HeapTupleIsValid(tuple)) // it is being dropped
-        return InvalidOid;
-    const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-    ReleaseSysCache(tuple);
-    return owner;
-}
-
 bool names_layout(Node *tree, Oid sequence, Layout layout) {
     const List *uses = expression::uses_in(tree);
     for (int i = 0; i < list_length(uses); ++i) {
@@ -28,7 +19,7 @@ bool names_layout(Node *tree, Oid sequence, Layout layout) {
 // The default with this OID names the layout: returns its table; InvalidOid if it does not.
 Oid table_of_default(Oid attrdef, Oid sequence, Layout layout, Oid owner) {
     const expression::Default column = expression::find_default(attrdef, true);
-    if (column.tree == nullptr || owner_of(column.relation) != owner ||
+    if (column.tree == nullptr || server::owner_of(column.relation) != owner ||
         !names_layout(column.tree, sequence, layout))
         return InvalidOid;
     return column.relation;
@@ -36,7 +27,7 @@ Oid table_of_default(Oid attrdef, Oid sequence, Layout layout, Oid owner) {
 
 // Returns a table of the sequence's owner with a default that names the layout for the sequence.
 Oid find_table(Oid sequence, Layout layout) {
-    const Oid owner = owner_of(sequence);
+    const Oid owner = server::owner_of(sequence);
     Oid table = InvalidOid;
     Relation catalog = table_open(DependRelationId, AccessShareLock);
     ScanKeyData keys[2];

@@ -1,6 +1,7 @@
 #include "nodes.hpp"
 
 #include "claims.hpp"
+#include "schema.hpp"
 #include "settings.hpp"
 
 namespace snowflake::nodes {
@@ -42,7 +43,7 @@ NamedClaim read_claim(TupleTableSlot *row) {
 // Calls action with each row of snowflake.nodes.
 template <typename Action>
 void for_each_claim(Action action) {
-    table_oid = get_relname_relid("nodes", get_namespace_oid("snowflake", true));
+    table_oid = get_relname_relid("nodes", schema::find());
     if (!OidIsValid(table_oid))
         return;
     Relation table = table_open(table_oid, AccessShareLock);

@@ -1,5 +1,7 @@
 #include "run_as.hpp"
 
+#include "schema.hpp"
+
 namespace snowflake::run_as {
 
 namespace {
@@ -28,7 +30,7 @@ bool is_new_table_file(Oid relid) {
 void require_references(const Pending &due) {
     if (due.expected == 0)
         return;
-    const Oid function = server::own_function("_require_references", JSONBOID);
+    const Oid function = schema::find_function("_require_references", JSONBOID);
     Oid role = InvalidOid;
     int context = 0;
     GetUserIdAndSecContext(&role, &context);
@@ -62,11 +64,9 @@ bool may_become(Oid role) {
 }
 
 Oid owner_of(Oid relation) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-    if (!HeapTupleIsValid(tuple))
+    const Oid owner = server::owner_of(relation);
+    if (!OidIsValid(owner))
         elog(ERROR, "cache lookup failed for relation %u", relation);
-    const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-    ReleaseSysCache(tuple);
     return owner;
 }
 

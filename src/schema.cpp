@@ -1,14 +1,27 @@
 #include "schema.hpp"
 
-#include "server.hpp"
-
 namespace snowflake::schema {
+
+namespace {
+
+constexpr const char *name = "snowflake";
+
+} // namespace
+
+Oid find() {
+    return get_namespace_oid(name, true);
+}
+
+Oid find_function(const char *function, Oid argument_type) {
+    List *qualified = server::list_of(makeString(pstrdup(name)), makeString(pstrdup(function)));
+    return LookupFuncName(qualified, 1, &argument_type, false);
+}
 
 bool is_new() {
     Relation catalog = table_open(NamespaceRelationId, AccessShareLock);
     ScanKeyData key;
     ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
-                ObjectIdGetDatum(get_namespace_oid("snowflake", false)));
+                ObjectIdGetDatum(get_namespace_oid(name, false)));
     // All versions of the row, those included that this transaction has replaced.
     SysScanDesc scan = systable_beginscan(catalog, NamespaceOidIndexId, true, SnapshotAny, 1, &key);
     bool was_there = false;

@@ -1,10 +1,19 @@
-// The schema of the extension, as CREATE EXTENSION finds it.
+// The schema of the extension, which nobody else can put an object into.
 #pragma once
+
+#include "server.hpp"
 
 namespace snowflake::schema {
 
-// Returns whether this transaction made the schema snowflake. What it has only altered, by GRANT
-// or ALTER SCHEMA, does not count: another session may have seen it before.
+// Returns the OID of the schema; InvalidOid: the extension is not installed in this database.
+Oid find();
+
+// Returns the OID of a function in the schema with one argument of a type. Raises 42883 if there
+// is none.
+Oid find_function(const char *function, Oid argument_type);
+
+// Returns whether this transaction made the schema. What it has only altered, by GRANT or ALTER
+// SCHEMA, does not count: another session may have seen it before.
 bool is_new();
 
 } // namespace snowflake::schema

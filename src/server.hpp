@@ -241,10 +241,20 @@ List *list_of(Items... items) {
     return list;
 }
 
-// Finds a function of the extension by its name and its one argument. Raises 42883.
-inline Oid own_function(const char *name, Oid argument) {
-    return LookupFuncName(list_of(makeString(pstrdup("snowflake")), makeString(pstrdup(name))), 1,
-                          &argument, false);
+// Returns the role that owns a relation; InvalidOid: the relation does not exist.
+inline Oid owner_of(Oid relation) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+    if (!HeapTupleIsValid(tuple))
+        return InvalidOid;
+    const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+    ReleaseSysCache(tuple);
+    return owner;
+}
+
+// Returns the name of a relation as a statement takes it: public.orders_id_seq.
+inline const char *qualified_name(Oid relation) {
+    return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+                                      get_rel_name(relation));
 }
 
 // Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.

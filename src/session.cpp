@@ -348,9 +348,7 @@ void look_up_layout_right(Sequence &sequence, Layout layout) {
                           "names."),
                 errhint("As the owner of the sequence, run for example: "
                         "GRANT UPDATE ON SEQUENCE %s TO %s;",
-                        quote_qualified_identifier(
-                            get_namespace_name(get_rel_namespace(sequence.relid)),
-                            get_rel_name(sequence.relid)),
+                        server::qualified_name(sequence.relid),
                         quote_identifier(GetUserNameFromId(GetUserId(), false))));
     if (before != invalidations)
         return;
