@@ -27,9 +27,9 @@ ISOLATION_OPTS = $(REGRESS_OPTS)
 EXTRA_CLEAN = $(SCRIPT)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
-# needed where the server's errors are longjmps.
+# needed where the server's errors are longjmps. Nothing is visible but what the server calls.
 CXX_DIALECT = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-semantic-interposition
-PG_CXXFLAGS = $(CXX_DIALECT) -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
+PG_CXXFLAGS = $(CXX_DIALECT) -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
 
 PG_CONFIG  ?= pg_config
 PGXS       := $(shell $(PG_CONFIG) --pgxs)

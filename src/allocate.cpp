@@ -2,6 +2,7 @@
 
 #include "allocate_errors.hpp"
 #include "clock.hpp"
+#include "durability.hpp"
 #include "generator.hpp"
 #include "lease.hpp"
 #include "nodes.hpp"
@@ -21,7 +22,8 @@ struct Wanted {
     bool far_ahead; // whether the sequence may go farther ahead than furthest_ahead_us
 };
 
-// IDs that were reserved on a page, and the LSN up to which the WAL covers them.
+// IDs that were reserved on a page, and the LSN up to which the WAL covers them;
+// InvalidXLogRecPtr: the sequence is not logged.
 struct Granted {
     Reservation reserved;
     XLogRecPtr lsn;
@@ -80,7 +82,8 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
         }
         if (decision.action != Action::wait)
             write_last(page, sequence, layout, decision.last);
-        const XLogRecPtr lsn = page_lsn(page);
+        const XLogRecPtr lsn =
+            sequence.definition.storage.logged ? page_lsn(page) : InvalidXLogRecPtr;
         unlock(page);
 
         if (likely(decision.action == Action::hand_out))
@@ -102,36 +105,35 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
     session::wait_for_if_rolled_back(layout.unix_us(last_tick + 1));
 }
 
-// Reserves IDs and sees to it that they can be handed out. Afterwards the LSN of the lease is the
-// one of these IDs.
-Reservation reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                            const Wanted &wanted) {
-    if (unlikely(sequence.definition.database_wide && layout != default_layout))
-        raise_foreign_layout(sequence);
-    const auto [reserved, lsn] = reserve_on_page(sequence, layout, node, now_us, wanted);
+// Waits for the record of IDs that the clock does not keep from being made again after a crash. All
+// other IDs wait for it at the commit.
+void wait_if_record_is_needed(Layout layout, const Granted &granted, std::int64_t now_us) {
+    const Id last = granted.reserved.last;
+    // Sessions that wait for the page find it ahead of the time that they have read before.
+    if (!durability::is_known_durable(granted.lsn) && needs_record(layout, last, now_us) &&
+        needs_record(layout, last, clock_us()))
+        durability::wait_until_durable(granted.lsn);
+}
 
-    // An ID must not leave before its record is on disk, here and on synchronous standbys,
-    // whichever session wrote the record: a transaction that changes nothing else waits for neither
-    // when it commits. Almost always this is one comparison.
-    if (sequence.definition.storage.logged && lsn != sequence.lease.lsn) {
-        XLogFlush(lsn);
-        server::wait_for_standbys(lsn);
-        sequence.lease.lsn = lsn;
-    }
+// Reserves IDs and sees to it that they can be handed out.
+Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                        const Wanted &wanted) {
+    sequence.lease.left = 0; // an error must not leave the old lease behind
+    const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
+    wait_if_record_is_needed(layout, granted, now_us);
     if (unlikely(sequence.definition.rewritten_here))
-        keep_to_the_clock(layout, reserved);
-    return reserved;
+        keep_to_the_clock(layout, granted.reserved);
+    return granted;
 }
 
 // Gives the session a new lease, of up to CACHE IDs.
 void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
-    sequence.lease.left = 0; // an error must not leave the old lease behind
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const Reservation reserved = reserve_durably(
-        sequence, layout, node, now_us, {.count = wanted, .batch = false, .far_ahead = true});
-    sequence.lease = lease_of(reserved, layout, node, sequence.lease.lsn);
+    const Granted granted = reserve_durably(sequence, layout, node, now_us,
+                                            {.count = wanted, .batch = false, .far_ahead = true});
+    sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
 }
 
 } // namespace
@@ -143,6 +145,7 @@ Id next_id(Oid relid, Layout layout) {
     const int node = nodes::node(now_us);
     if (!session::has_usable_lease(sequence, layout, node, now_us))
         renew_lease(sequence, layout, node, now_us);
+    durability::rely_on(sequence.lease.lsn);
     const Id id = take(sequence.lease);
     session::handed_out(sequence, id);
     return id;
@@ -157,11 +160,11 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     if (count == 0)
         return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
 
-    // What is left of a lease is below the batch, and must not come after it.
-    sequence.lease.left = 0;
+    // What is left of a lease is below the batch, and is given up.
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
-    const Reservation reserved = reserve_durably(
+    const auto [reserved, lsn] = reserve_durably(
         sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set});
+    durability::rely_on(lsn);
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
     return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};
 }

@@ -7,8 +7,9 @@
 
 namespace snowflake {
 
-// Makes the next ID of the sequence in the layout. Whatever crash follows, no later call makes an
-// ID that is not greater: the WAL covers the ID before this returns.
+// Makes the next ID of the sequence in the layout. Once the transaction has committed, no later
+// call makes an ID that is not greater, whatever crash follows. If it has not, the same holds while
+// the clock does not go back. See durability.hpp.
 //
 // Raises what session::open_for_nextval() and nodes::node() do, and 55000 (the node does not fit
 // the layout; the sequence descends; its increment does not fit the counter), 22008 (the clock is

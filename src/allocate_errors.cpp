@@ -119,14 +119,4 @@ void raise_refusal(Refusal refusal, const Sequence &sequence, const Attempt &att
     pg_unreachable();
 }
 
-void raise_foreign_layout(const Sequence &sequence) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("sequence \"%s\" makes IDs in the default layout only",
-                   get_rel_name(sequence.relid)),
-            errdetail("It is shared by the whole database, and another layout could put it years "
-                      "ahead of the clock."),
-            errhint("Use a sequence of your own: CREATE SEQUENCE name;"));
-    pg_unreachable();
-}
-
 } // namespace snowflake

@@ -19,7 +19,4 @@ struct Attempt {
 [[noreturn]] void raise_refusal(Refusal refusal, const session::Sequence &sequence,
                                 const Attempt &attempt);
 
-// Raises 55000: the sequence is the database's, and the layout is not the default one.
-[[noreturn]] void raise_foreign_layout(const session::Sequence &sequence);
-
 } // namespace snowflake

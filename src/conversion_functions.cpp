@@ -120,7 +120,7 @@ extern "C" {
 
 // _sequence_uses(regclass, oid) returns setof record (callee text, sequence regclass, name text[],
 // layout snowflake.layout)
-PG_FUNCTION_INFO_V1(snowflake_sequence_uses);
+SNOWFLAKE_FUNCTION(snowflake_sequence_uses);
 Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
@@ -134,14 +134,14 @@ Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
 }
 
 // _is_call(oid, regclass) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_is_call);
+SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(
         expression::is_call(expression::find_default(PG_GETARG_OID(0)).tree, PG_GETARG_OID(1)));
 }
 
 // _default_replaced(oid, regclass, boolean) returns text
-PG_FUNCTION_INFO_V1(snowflake_default_replaced);
+SNOWFLAKE_FUNCTION(snowflake_default_replaced);
 Datum snowflake_default_replaced(PG_FUNCTION_ARGS) {
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
     Node *tree = expression::with_calls_replaced(column.tree, PG_GETARG_OID(1),
@@ -152,14 +152,14 @@ Datum snowflake_default_replaced(PG_FUNCTION_ARGS) {
 }
 
 // _default_form(oid, regclass) returns text
-PG_FUNCTION_INFO_V1(snowflake_default_form);
+SNOWFLAKE_FUNCTION(snowflake_default_form);
 Datum snowflake_default_form(PG_FUNCTION_ARGS) {
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
     PG_RETURN_TEXT_P(cstring_to_text(expression::form_of(column.tree, PG_GETARG_OID(1))));
 }
 
 // _default_form_replaced(oid, regclass, boolean, oid, integer) returns text
-PG_FUNCTION_INFO_V1(snowflake_default_form_replaced);
+SNOWFLAKE_FUNCTION(snowflake_default_form_replaced);
 Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
     for (const int required : {0, 1, 3, 4})
         if (PG_ARGISNULL(required))
@@ -176,7 +176,7 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
 }
 
 // _try_default(oid, regclass, oid, integer, bigint[]) returns text[]
-PG_FUNCTION_INFO_V1(snowflake_try_default);
+SNOWFLAKE_FUNCTION(snowflake_try_default);
 Datum snowflake_try_default(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
     auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
@@ -187,7 +187,7 @@ Datum snowflake_try_default(PG_FUNCTION_ARGS) {
 }
 
 // _try_check(oid, smallint, bigint[]) returns text[]
-PG_FUNCTION_INFO_V1(snowflake_try_check);
+SNOWFLAKE_FUNCTION(snowflake_try_check);
 Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
     auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
@@ -198,25 +198,25 @@ Datum snowflake_try_check(PG_FUNCTION_ARGS) {
 }
 
 // _is_harmless_to_run(regclass, oid) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_run);
+SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_run);
 Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_run));
 }
 
 // _is_harmless_to_parse(regclass, oid) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_parse);
+SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_parse);
 Datum snowflake_is_harmless_to_parse(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_parse));
 }
 
 // _may_become(oid) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_may_become);
+SNOWFLAKE_FUNCTION(snowflake_may_become);
 Datum snowflake_may_become(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
 }
 
 // _run_as(text, oid, text, jsonb) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_run_as);
+SNOWFLAKE_FUNCTION(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
@@ -231,20 +231,20 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
 }
 
 // _lock(oid) returns void
-PG_FUNCTION_INFO_V1(snowflake_lock);
+SNOWFLAKE_FUNCTION(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {
     by_oid::lock(PG_GETARG_OID(0));
     PG_RETURN_VOID();
 }
 
 // _last_value(regclass) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_last_value);
+SNOWFLAKE_FUNCTION(snowflake_last_value);
 Datum snowflake_last_value(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(by_oid::last_value(PG_GETARG_OID(0)));
 }
 
 // _greatest_value(regclass, smallint) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_greatest_value);
+SNOWFLAKE_FUNCTION(snowflake_greatest_value);
 Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
     const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
     if (value == by_oid::no_value)

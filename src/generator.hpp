@@ -259,6 +259,17 @@ constexpr Decision decide(Layout layout, const SequenceState &state, Request req
         .action = Action::hand_out, .reserved = reserved, .last = reserved.last, .closed_tick = 0};
 }
 
+// No server crashes and makes IDs again sooner than this.
+inline constexpr std::int64_t shortest_restart_us = 2000;
+
+// Tells whether an ID that a session hands out at this time could be made again after a crash that
+// loses its record, although the clock does not go back. It could if the ID is ahead of the clock,
+// or if the server may be back before the tick is over. Such an ID must not leave before its record
+// is on disk.
+constexpr bool needs_record(Layout layout, Id id, std::int64_t now_us) noexcept {
+    return layout.tick_us() >= shortest_restart_us || layout.unix_us(layout.tick_of(id)) > now_us;
+}
+
 // The time, in Unix microseconds, with which a session asks again after it has waited for a closed
 // tick to end: the clock's, or where the clock did not get there, the time at which the next tick
 // begins.

@@ -105,11 +105,11 @@ extern "C" {
 
 // name(bigint) and name(bigint, snowflake.layout)
 #define SNOWFLAKE_FUNCTION_OF_ID(name)                                                             \
-    PG_FUNCTION_INFO_V1(snowflake_##name);                                                         \
+    SNOWFLAKE_FUNCTION(snowflake_##name);                                                          \
     Datum snowflake_##name(PG_FUNCTION_ARGS) {                                                     \
         return name(id_argument(PG_GETARG_DATUM(0), default_layout), default_layout);              \
     }                                                                                              \
-    PG_FUNCTION_INFO_V1(snowflake_##name##_in);                                                    \
+    SNOWFLAKE_FUNCTION(snowflake_##name##_in);                                                     \
     Datum snowflake_##name##_in(PG_FUNCTION_ARGS) {                                                \
         const Layout layout = layout_from_datum(PG_GETARG_DATUM(1));                               \
         return name(id_argument(PG_GETARG_DATUM(0), layout), layout);                              \
@@ -122,26 +122,26 @@ SNOWFLAKE_FUNCTION_OF_ID(get_node)      // returns integer
 SNOWFLAKE_FUNCTION_OF_ID(format)        // returns jsonb
 
 // from_timestamp(timestamptz) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_from_timestamp);
+SNOWFLAKE_FUNCTION(snowflake_from_timestamp);
 Datum snowflake_from_timestamp(PG_FUNCTION_ARGS) {
     return from_timestamp(PG_GETARG_TIMESTAMPTZ(0), default_layout);
 }
 
 // from_timestamp(timestamptz, snowflake.layout) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_from_timestamp_in);
+SNOWFLAKE_FUNCTION(snowflake_from_timestamp_in);
 Datum snowflake_from_timestamp_in(PG_FUNCTION_ARGS) {
     return from_timestamp(PG_GETARG_TIMESTAMPTZ(0), layout_from_datum(PG_GETARG_DATUM(1)));
 }
 
 // make_id(timestamptz, integer, integer) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_make_id);
+SNOWFLAKE_FUNCTION(snowflake_make_id);
 Datum snowflake_make_id(PG_FUNCTION_ARGS) {
     return make_id(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
                    default_layout);
 }
 
 // make_id(timestamptz, integer, integer, snowflake.layout) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_make_id_in);
+SNOWFLAKE_FUNCTION(snowflake_make_id_in);
 Datum snowflake_make_id_in(PG_FUNCTION_ARGS) {
     return make_id(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
                    layout_from_datum(PG_GETARG_DATUM(3)));

@@ -35,7 +35,7 @@ Datum timestamp_datum(std::int64_t unix_us) {
 extern "C" {
 
 // layout_in(cstring) returns snowflake.layout
-PG_FUNCTION_INFO_V1(snowflake_layout_in);
+SNOWFLAKE_FUNCTION(snowflake_layout_in);
 Datum snowflake_layout_in(PG_FUNCTION_ARGS) {
     const char *input = PG_GETARG_CSTRING(0);
     const ParsedLayout parsed = parse_layout(input);
@@ -50,14 +50,14 @@ Datum snowflake_layout_in(PG_FUNCTION_ARGS) {
 }
 
 // layout_out(snowflake.layout) returns cstring
-PG_FUNCTION_INFO_V1(snowflake_layout_out);
+SNOWFLAKE_FUNCTION(snowflake_layout_out);
 Datum snowflake_layout_out(PG_FUNCTION_ARGS) {
     const LayoutText output{layout_from_datum(PG_GETARG_DATUM(0))};
     PG_RETURN_CSTRING(pstrdup(output.c_str()));
 }
 
 // layout_recv(internal) returns snowflake.layout
-PG_FUNCTION_INFO_V1(snowflake_layout_recv);
+SNOWFLAKE_FUNCTION(snowflake_layout_recv);
 Datum snowflake_layout_recv(PG_FUNCTION_ARGS) {
     auto *message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     const auto layout = Layout::from_bits(static_cast<std::uint64_t>(pq_getmsgint64(message)));
@@ -68,7 +68,7 @@ Datum snowflake_layout_recv(PG_FUNCTION_ARGS) {
 }
 
 // preset_names() returns text[]
-PG_FUNCTION_INFO_V1(snowflake_preset_names);
+SNOWFLAKE_FUNCTION(snowflake_preset_names);
 Datum snowflake_preset_names(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     Datum names[presets.size()];
@@ -80,7 +80,7 @@ Datum snowflake_preset_names(PG_FUNCTION_ARGS) {
 }
 
 // describe(snowflake.layout) returns record; its columns are those of the extension script
-PG_FUNCTION_INFO_V1(snowflake_describe);
+SNOWFLAKE_FUNCTION(snowflake_describe);
 Datum snowflake_describe(PG_FUNCTION_ARGS) {
     const Layout layout = layout_from_datum(PG_GETARG_DATUM(0));
     TupleDesc descriptor = nullptr;

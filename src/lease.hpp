@@ -19,7 +19,7 @@ struct Lease {
     std::int64_t ends_us = default_layout.unix_us(1); // when the tick is over, in Unix microseconds
     Layout layout = default_layout;                   // in which the IDs were made
     int node = 0;                                     // with which the IDs were made
-    std::uint64_t lsn = 0; // of the page, when the WAL was flushed for these IDs; 0: without WAL
+    std::uint64_t lsn = 0; // of the page, up to which the WAL covers these IDs; 0: without WAL
 };
 
 // The lease of a reservation that was made with this node, on a page with this LSN.

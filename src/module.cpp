@@ -1,6 +1,7 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
+#include "durability.hpp"
 #include "nodes.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
@@ -12,15 +13,16 @@ extern "C" {
 
 SNOWFLAKE_MODULE_MAGIC;
 
-void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
+PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
     snowflake::settings::init(snowflake::nodes::forget);
     snowflake::nodes::init();
+    snowflake::durability::init();
     snowflake::session::init();
     snowflake::run_as::init();
 }
 
 // _schema_is_new() returns boolean
-PG_FUNCTION_INFO_V1(snowflake_schema_is_new);
+SNOWFLAKE_FUNCTION(snowflake_schema_is_new);
 Datum snowflake_schema_is_new(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     PG_RETURN_BOOL(snowflake::schema::is_new());

@@ -12,20 +12,20 @@ using namespace snowflake;
 extern "C" {
 
 // nextval(regclass) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_nextval);
+SNOWFLAKE_FUNCTION(snowflake_nextval);
 Datum snowflake_nextval(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
 }
 
 // nextval(regclass, snowflake.layout) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_nextval_in);
+SNOWFLAKE_FUNCTION(snowflake_nextval_in);
 Datum snowflake_nextval_in(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), layout_from_datum(PG_GETARG_DATUM(1))));
 }
 
 // nextvals(regclass, integer) and nextvals(regclass, integer, snowflake.layout), both of which
 // return setof bigint
-PG_FUNCTION_INFO_V1(snowflake_nextvals);
+SNOWFLAKE_FUNCTION(snowflake_nextvals);
 Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
     if (SRF_IS_FIRSTCALL()) {
         const std::int32_t count = PG_GETARG_INT32(1);
@@ -47,13 +47,13 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
 }
 
 // currval(regclass) returns bigint
-PG_FUNCTION_INFO_V1(snowflake_currval);
+SNOWFLAKE_FUNCTION(snowflake_currval);
 Datum snowflake_currval(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(session::currval(PG_GETARG_OID(0)));
 }
 
 // lastval() returns bigint
-PG_FUNCTION_INFO_V1(snowflake_lastval);
+SNOWFLAKE_FUNCTION(snowflake_lastval);
 Datum snowflake_lastval(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     PG_RETURN_INT64(session::lastval());

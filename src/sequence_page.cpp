@@ -113,12 +113,6 @@ void advance(const LockedPage &page, const Storage &storage, Id last, const Cove
     const bool log =
         storage.logged && (!coverage.trusted || !data.is_called || last > covered || clean);
 
-    // A transaction without an ID would not wait at its commit for synchronous standbys to have the
-    // record. To get an ID may fail, and therefore comes first: a page that was dirty without a
-    // record would keep other sessions from writing one.
-    if (log)
-        GetTopTransactionId();
-
     server::start_critical_section();
     // The page gets dirty before the record is written, so that a checkpoint that begins after the
     // record writes the page again.

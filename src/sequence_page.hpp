@@ -48,12 +48,10 @@ struct Coverage {
 };
 
 // Writes that everything up to last is reserved, and a record before, if the WAL does not cover
-// last yet. Raises what the server raises when it has no transaction ID or no lock to give, and has
-// changed nothing then.
+// last yet. The record is not flushed: see durability.hpp.
 void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage);
 
-// The LSN of the page. The IDs reserved on it may be handed out once the WAL is flushed up to
-// there.
+// The LSN of the page, up to which the WAL covers the IDs reserved on it.
 inline XLogRecPtr page_lsn(const LockedPage &page) {
     return PageGetLSN(BufferGetPage(page.buffer));
 }

@@ -77,11 +77,14 @@ extern "C" {
 #include "parser/parser.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
+#include "replication/walsender_private.h"
 #if PG_VERSION_NUM < 170000
 #include "storage/buf_internals.h"
 #endif
 #include "storage/bufmgr.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/s_lock.h"
 #include "tcop/utility.h"
@@ -107,6 +110,7 @@ extern "C" {
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
+#include "utils/wait_event.h"
 }
 
 #pragma GCC diagnostic pop
@@ -124,26 +128,37 @@ inline void end_critical_section() {
     CritSectionCount = CritSectionCount - 1;
 }
 
-// Waits until the synchronous standbys have the WAL up to lsn on disk, if there are any and
-// synchronous_commit asks for it. The WAL must be on disk here. Cancellation ends the wait with a
-// warning, as it does at a commit.
-inline void wait_for_standbys(XLogRecPtr lsn) {
+// Tells whether synchronous_commit asks for synchronous standbys that do not have the WAL up to lsn
+// yet: on disk, or with remote_write in the memory of their system.
+inline bool awaits_standbys(XLogRecPtr lsn) {
     if (!SyncRepRequested() || SyncRepStandbyNames == nullptr || *SyncRepStandbyNames == '\0')
-        return;
-    // The server assumes that no two processes wait for the same position. A session that has not
-    // written the record that ends at lsn therefore writes one that does nothing, and waits for
-    // that.
-    if (lsn != XactLastRecEnd) {
-        char something = 0; // a record must not be empty
-        XLogBeginInsert();
-        XLogRegisterData(&something, sizeof something);
-        lsn = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
-        XLogFlush(lsn);
+        return false;
+    const int mode = synchronous_commit == SYNCHRONOUS_COMMIT_REMOTE_WRITE ? SYNC_REP_WAIT_WRITE
+                                                                           : SYNC_REP_WAIT_FLUSH;
+    LWLockAcquire(SyncRepLock, LW_SHARED);
+    // The setting may have changed since the session read it. Minor releases of 2025 renamed what
+    // the server knows of that.
+#ifdef SYNC_STANDBY_DEFINED
+    const auto status = WalSndCtl->sync_standbys_status;
+    const bool defined = (status & SYNC_STANDBY_INIT) == 0 || (status & SYNC_STANDBY_DEFINED) != 0;
+#else
+    const bool defined = WalSndCtl->sync_standbys_defined;
+#endif
+    const bool awaits = defined && lsn > WalSndCtl->lsn[mode];
+    LWLockRelease(SyncRepLock);
+    return awaits;
+}
+
+// Waits until awaits_standbys() has become false. The server's own wait is for commits: it takes a
+// cancellation to be too late, and only warns.
+inline void wait_for_standbys(XLogRecPtr lsn) {
+    while (awaits_standbys(lsn)) {
+        constexpr long longest_nap_ms = 1;
+        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, longest_nap_ms,
+                  WAIT_EVENT_SYNC_REP);
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
     }
-    // The server expects that interrupts are held during the wait, and looks for them itself.
-    InterruptHoldoffCount = InterruptHoldoffCount + 1;
-    SyncRepWaitForLSN(lsn, false);
-    InterruptHoldoffCount = InterruptHoldoffCount - 1;
 }
 
 // The identifier of a relation's files, and what goes with it. PostgreSQL 16 renamed them.
@@ -290,6 +305,17 @@ inline constexpr std::int64_t unix_to_server_us =
 #else
 #define SNOWFLAKE_ERETURN(context, value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
+
+// Declares a function that SQL calls. Everything else is hidden, so that calls and variables within
+// the module are reached directly. The server's macros show what they declare from PostgreSQL 16
+// on.
+#if PG_VERSION_NUM < 160000
+#undef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#endif
+#define SNOWFLAKE_FUNCTION(name)                                                                   \
+    extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);                                               \
+    PG_FUNCTION_INFO_V1(name)
 
 // The block by which the server knows that a module was built for it. Since PostgreSQL 18 the block
 // can tell the module's name and version.

@@ -11,9 +11,11 @@ Sequence *last_called = nullptr;
 namespace {
 
 HTAB *sequences = nullptr;       // every sequence that the session remembers, by OID
-Sequence *pinned = nullptr;      // the one whose page is pinned
 bool layouts_by_default = false; // whether a right to a layout was found in a default
-std::uint64_t invalidations = 0; // counts the messages that made the session forget something
+
+// Counts the messages that made the session forget something, and the ends of transactions. A
+// sequence that became ready in an earlier generation is not ready any more.
+std::uint64_t generation = 1;
 
 // The end of the last tick of which this transaction has taken IDs from a sequence that it has
 // rewritten, in Unix microseconds; 0: there is none.
@@ -21,29 +23,73 @@ std::int64_t uncommitted_until_us = 0;
 
 ProcessUtility_hook_type next_process_utility = nullptr;
 
-// The one pin
+// Pins
 
-// Unpins the page that the session keeps pinned from nextval to nextval, until the end of the
-// transaction: to find and pin a page takes longer than everything else that nextval does.
-void unpin() {
-    if (pinned != nullptr)
-        unpin_page(pinned->buffer);
-    pinned = nullptr;
+// The sequences whose pages the session keeps pinned from nextval to nextval, until the end of the
+// transaction: to find and pin a page takes longer than everything else that nextval does. They are
+// the first pinned_count of the array.
+constexpr int most_pins = 8;
+Sequence *pinned[most_pins];
+int pinned_count = 0;
+int next_to_unpin = 0; // the place of the one that gives up its pin where there is no room
+
+// Returns how many pages the session may pin. A server with few buffers needs them for all
+// sessions.
+int pin_limit() {
+    return std::clamp(NBuffers / MaxBackends, 1, most_pins);
+}
+
+// Gives up a pin. The sequence at a place in the array is not ready any more.
+void unpin(int place) {
+    Sequence &sequence = *pinned[place];
+    unpin_page(sequence.buffer);
+    sequence.ready_since = 0;
+    pinned[place] = pinned[--pinned_count];
+}
+
+void unpin_all() {
+    while (pinned_count > 0)
+        unpin(pinned_count - 1);
+}
+
+void unpin_if_pinned(const Sequence &sequence) {
+    for (int place = 0; place < pinned_count; ++place)
+        if (pinned[place] == &sequence)
+            return unpin(place);
+}
+
+bool is_pinned(const Sequence &sequence) {
+    return std::find(pinned, pinned + pinned_count, &sequence) != pinned + pinned_count;
 }
 
 void pin(Sequence &sequence) {
-    if (pinned == &sequence)
+    if (is_pinned(sequence))
         return;
-    unpin();
+    if (pinned_count == pin_limit()) {
+        next_to_unpin = (next_to_unpin + 1) % pinned_count;
+        unpin(next_to_unpin);
+    }
     sequence.buffer = pin_page(sequence.relid, sequence.definition.storage, sequence.buffer);
-    pinned = &sequence;
+    pinned[pinned_count++] = &sequence;
+}
+
+// Returns the sequence if it is ready for the current role; nullptr: it is not.
+Sequence *find_ready(Oid relid) {
+    for (int place = 0; place < pinned_count; ++place) {
+        Sequence &sequence = *pinned[place];
+        if (sequence.relid == relid && sequence.ready_since == generation &&
+            sequence.permitted == GetUserId())
+            return &sequence;
+    }
+    return nullptr;
 }
 
 // Forgetting
 
-// Notes that the server has told of a change. A lookup during which that happens is not remembered.
-void note_invalidation() {
-    ++invalidations;
+// Begins a new generation, in which no sequence is ready. A lookup during which that happens is not
+// remembered.
+void begin_generation() {
+    ++generation;
     ready = nullptr;
 }
 
@@ -79,7 +125,7 @@ void table_changed(Oid relid) {
 }
 
 void relation_changed(Datum, Oid relid) {
-    note_invalidation();
+    begin_generation();
     if (!OidIsValid(relid)) {
         for_each_sequence(forget_definition);
         for_each_sequence(forget_layout_right);
@@ -91,17 +137,17 @@ void relation_changed(Datum, Oid relid) {
 }
 
 void sequence_options_changed(Datum, int, std::uint32_t) {
-    note_invalidation();
+    begin_generation();
     for_each_sequence(forget_definition);
 }
 
 void roles_changed(Datum, int, std::uint32_t) {
-    note_invalidation();
+    begin_generation();
     for_each_sequence(forget_rights);
 }
 
 void forget_everything() {
-    unpin();
+    unpin_all();
     if (sequences != nullptr)
         hash_destroy(sequences);
     sequences = nullptr;
@@ -156,8 +202,8 @@ void transaction_ends(XactEvent event, void *) {
         break;
     }
     // The server releases the locks and removes files after this.
-    ready = nullptr;
-    unpin();
+    begin_generation();
+    unpin_all();
     uncommitted_until_us = 0;
 }
 
@@ -165,8 +211,8 @@ void subtransaction_ends(SubXactEvent event, SubTransactionId, SubTransactionId,
     if (event != SUBXACT_EVENT_ABORT_SUB)
         return;
     // The server may remove the file after this, which a pinned page would prevent.
-    ready = nullptr;
-    unpin();
+    begin_generation();
+    unpin_all();
     wait_for_uncommitted_ticks();
 }
 
@@ -192,6 +238,7 @@ Sequence &remember(Oid relid) {
                  .last = no_id,
                  .lease = {},
                  .buffer = InvalidBuffer,
+                 .ready_since = 0,
                  .definition = {},
                  .definition_known = false,
                  .definition_valid_in = InvalidLocalTransactionId,
@@ -243,7 +290,7 @@ bool is_id_seq(Oid relid) {
 }
 
 void read_definition(Sequence &sequence) {
-    const std::uint64_t before = invalidations;
+    const std::uint64_t before = generation;
     Relation relation = open_sequence(sequence.relid);
 
     HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(sequence.relid));
@@ -258,7 +305,6 @@ void read_definition(Sequence &sequence) {
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,
-        .database_wide = is_id_seq(sequence.relid),
         .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
         .rewritten_here = rewritten_here};
     ReleaseSysCache(tuple);
@@ -271,11 +317,10 @@ void read_definition(Sequence &sequence) {
 
     // The rest of the lease may have been reserved under another definition, and the page may be
     // another.
-    if (pinned == &sequence)
-        unpin();
+    unpin_if_pinned(sequence);
     sequence.lease.left = 0;
     sequence.logged = false;
-    sequence.definition_known = before == invalidations;
+    sequence.definition_known = before == generation;
 }
 
 bool is_definition_usable(const Sequence &sequence) {
@@ -288,6 +333,41 @@ void require_rights(Oid relid, AclMode any_of) {
     if (pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK)
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("permission denied for sequence %s", get_rel_name(relid)));
+}
+
+// Locks a sequence, and finds out about it what is not known. Raises the errors of
+// open_for_nextval() about the sequence and the role.
+Sequence &look_up(Oid relid) {
+    Sequence *sequence = find(relid);
+    lock(relid, sequence);
+    if (sequence == nullptr) {
+        relation_close(open_sequence(relid), NoLock);
+        sequence = &remember(relid);
+        sequence->locked_in = server::current_transaction();
+    }
+
+    if (!is_definition_usable(*sequence)) {
+        forget_rights(*sequence);
+        read_definition(*sequence);
+    }
+    if (sequence->definition.local_temporary)
+        MyXactFlags |= XACT_FLAGS_ACCESSEDTEMPNAMESPACE; // as relation_open() does
+
+    if (sequence->permitted != GetUserId()) {
+        const std::uint64_t before = generation;
+        require_rights(relid, ACL_USAGE | ACL_UPDATE);
+        sequence->permitted = before == generation ? GetUserId() : InvalidOid;
+        forget_layout_right(*sequence);
+    }
+    return *sequence;
+}
+
+// Raises 25006 (read-only transaction or standby) or 25000 (parallel operation).
+void require_nextval_possible(const Sequence &sequence) {
+    // A read-only transaction may use temporary sequences, as it may with the server's nextval.
+    if (!sequence.definition.local_temporary)
+        PreventCommandIfReadOnly("nextval()");
+    PreventCommandIfParallelMode("nextval()");
 }
 
 } // namespace
@@ -306,38 +386,28 @@ void init() {
 
 Sequence &make_ready(Oid relid) {
     ready = nullptr;
-    const std::uint64_t before = invalidations;
-    Sequence *sequence = find(relid);
-    lock(relid, sequence);
-    if (sequence == nullptr) {
-        relation_close(open_sequence(relid), NoLock);
-        sequence = &remember(relid);
-        sequence->locked_in = server::current_transaction();
-    }
-
-    if (!is_definition_usable(*sequence)) {
-        forget_rights(*sequence);
-        read_definition(*sequence);
-    }
-
-    if (sequence->permitted != GetUserId()) {
-        const std::uint64_t before_rights = invalidations;
-        require_rights(relid, ACL_USAGE | ACL_UPDATE);
-        sequence->permitted = before_rights == invalidations ? GetUserId() : InvalidOid;
-        forget_layout_right(*sequence);
-    }
-
+    const std::uint64_t before = generation;
+    Sequence *sequence = find_ready(relid);
+    if (sequence == nullptr)
+        sequence = &look_up(relid);
+    require_nextval_possible(*sequence);
     pin(*sequence);
-    if (before == invalidations)
+    if (before == generation) {
+        sequence->ready_since = generation;
         ready = sequence;
+    }
     return *sequence;
 }
 
 void look_up_layout_right(Sequence &sequence, Layout layout) {
-    // The sequence of the extension has one layout for all roles, see allocate.cpp.
-    if (sequence.definition.database_wide)
-        return;
-    const std::uint64_t before = invalidations;
+    if (is_id_seq(sequence.relid))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("sequence \"%s\" makes IDs in the default layout only",
+                       get_rel_name(sequence.relid)),
+                errdetail("It is shared by the whole database, and another layout could put it "
+                          "years ahead of the clock."),
+                errhint("Use a sequence of your own: CREATE SEQUENCE name;"));
+    const std::uint64_t before = generation;
     const LayoutRight right = find_layout_right(sequence.relid, layout, GetUserId());
     if (!right.granted)
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -350,18 +420,11 @@ void look_up_layout_right(Sequence &sequence, Layout layout) {
                         "GRANT UPDATE ON SEQUENCE %s TO %s;",
                         server::qualified_name(sequence.relid),
                         quote_identifier(GetUserNameFromId(GetUserId(), false))));
-    if (before != invalidations)
+    if (before != generation)
         return;
     sequence.permitted_layout = layout;
     sequence.layout_table = right.table;
     layouts_by_default = layouts_by_default || OidIsValid(right.table);
-}
-
-void require_nextval_possible(const Sequence &sequence) {
-    // A read-only transaction may use temporary sequences, as it may with the server's nextval.
-    if (!sequence.definition.local_temporary)
-        PreventCommandIfReadOnly("nextval()");
-    PreventCommandIfParallelMode("nextval()");
 }
 
 Id currval(Oid relid) {
@@ -383,6 +446,8 @@ Id lastval() {
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("lastval is not yet defined in this session"));
     lock(last_called->relid, last_called);
+    // What an uncommitted transaction may not use is found as it is opened.
+    relation_close(open_sequence(last_called->relid), NoLock);
     require_rights(last_called->relid, ACL_SELECT | ACL_USAGE);
     return last_called->last;
 }

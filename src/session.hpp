@@ -23,7 +23,6 @@ struct Definition {
     std::int64_t cache;     // IDs to reserve at once, at least 1
     std::int64_t max_value; // no ID may be greater
     bool local_temporary;   // a temporary sequence of this session
-    bool database_wide;     // snowflake.id_seq
     Storage storage;
     bool rewritten_here; // by the current transaction, which may still be rolled back
 };
@@ -34,6 +33,7 @@ struct Sequence {
     Id last; // the last ID that this session has handed out (its currval); no_id: none
     Lease lease;
     Buffer buffer; // where the page was last, and is while it is pinned; InvalidBuffer: not known
+    std::uint64_t ready_since; // the generation of the session in which it became ready; 0: none
 
     Definition definition;
     bool definition_known; // whether the definition is up to date
@@ -53,25 +53,25 @@ struct Sequence {
 // is loaded.
 void init();
 
-// The sequence for which nothing is to be looked up until the transaction ends, the role changes
-// or the server invalidates something; nullptr: none. Use open_for_nextval().
+// The sequence that was opened last, if nothing is to be looked up for it until the transaction
+// ends, the role changes or the server invalidates something; nullptr: none. Use
+// open_for_nextval().
 extern Sequence *ready;
 
-// Makes a sequence ready, or raises one of the errors of open_for_nextval().
+// Makes a sequence ready, or raises one of the errors of open_for_nextval(). A handful of sequences
+// can be ready at once: this only finds such a one.
 Sequence &make_ready(Oid relid);
 
-// Looks up whether the role may use the layout. Raises 42501 if it may not.
+// Looks up whether the role may use the layout. Raises 42501 if it may not, and 55000 if the
+// sequence is snowflake.id_seq, which has the default layout for all.
 void look_up_layout_right(Sequence &sequence, Layout layout);
 
 // Makes certain that the current role, which an open sequence is open for, may use the layout.
-// Raises 42501 if it may not: see layout_right.hpp.
+// Raises the errors of look_up_layout_right(): see layout_right.hpp.
 inline void require_layout_right(Sequence &sequence, Layout layout) {
     if (layout != default_layout && layout != sequence.permitted_layout)
         look_up_layout_right(sequence, layout);
 }
-
-// Raises 25006 (read-only transaction or standby) or 25000 (parallel operation).
-void require_nextval_possible(const Sequence &sequence);
 
 // Opens a sequence for nextval: locks it as the server's nextval does (ROW EXCLUSIVE, until the
 // transaction ends), knows its definition, pins its page, and checks that nextval is allowed.
@@ -81,10 +81,8 @@ void require_nextval_possible(const Sequence &sequence);
 inline Sequence &open_for_nextval(Oid relid) {
     Sequence *sequence = ready;
     if (unlikely(sequence == nullptr || sequence->relid != relid ||
-                 sequence->permitted != GetUserId()))
-        sequence = &make_ready(relid);
-    if (unlikely(XactReadOnly || IsInParallelMode()))
-        require_nextval_possible(*sequence);
+                 sequence->permitted != GetUserId() || XactReadOnly || IsInParallelMode()))
+        return make_ready(relid);
     return *sequence;
 }
 

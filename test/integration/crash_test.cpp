@@ -156,34 +156,6 @@ TEST(Crash, GoesOnAboveWhatWasDoneWithoutWal) {
         expect_to_go_on_above(server, history);
 }
 
-// Writing a record takes a transaction ID, which takes an entry in the table of locks. If the table
-// is full, nextval fails, and the next call must still write the record.
-TEST(Crash, GoesOnAboveAfterARecordThatFailed) {
-    std::vector<std::string> settings = lazy_wal_writer;
-    settings.insert(settings.end(), {"max_locks_per_transaction = 10", "max_connections = 10"});
-    Server server(1, settings);
-    Id last = 0;
-    {
-        Session session(server);
-        session.run("CREATE EXTENSION snowflake");
-        session.run("CREATE SEQUENCE s");
-        session.run(setval("s", hour_ahead()));
-        session.run(nextval("s"));
-        session.run("CHECKPOINT"); // the next ID needs a record
-
-        Session greedy(server);
-        ASSERT_EQ(greedy.sqlstate("SELECT pg_advisory_lock(i) FROM generate_series(1, 1000000) i"),
-                  "53200");
-        EXPECT_EQ(session.sqlstate(nextval("s")), "53200");
-        greedy.run("SELECT pg_advisory_unlock_all()");
-        session.run("BEGIN");
-        last = session.number(nextval("s"));
-        server.kill_all();
-    }
-    server.start();
-    EXPECT_GT(Session(server).number(nextval("s")), last);
-}
-
 // A copied database has sequences with the OIDs and the tuples of the originals. Their tuples tell
 // of WAL that covers only the originals.
 class CrashAfterCopy : public testing::TestWithParam<const char *> {};

@@ -49,13 +49,18 @@ TEST(Standby, RefusesNextvalAsTheServerDoes) {
     session.run("CREATE SEQUENCE s CACHE 50");
     session.run("SELECT pg_catalog.nextval('s')");
     session.run(nextval("s"));
+    session.run("CREATE UNLOGGED SEQUENCE unlogged");
 
     const Server copy = Server::standby_of(primary);
     Session standby(copy);
     wait_for_replay(session, standby);
-    EXPECT_EQ(standby.sqlstate("SELECT pg_catalog.nextval('s')"), "25006");
-    EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval('s')"), "25006");
-    EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval()"), "25006");
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(standby.sqlstate("SELECT pg_catalog.nextval('s')"), "25006");
+        EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval('s')"), "25006");
+        EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval()"), "25006");
+        EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval('unlogged')"), "25006");
+        EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextvals('unlogged', 2)"), "25006");
+    }
 }
 
 // A standby has its primary's system identifier, and so its claim.
@@ -179,13 +184,15 @@ void stop_synchronous(Server &standby, Session &primary, const std::vector<Sessi
 }
 
 // The ID of a committed transaction must not be lost with the primary: the commit waits for a
-// synchronous standby, also where making the ID was all that the transaction did.
-void expect_to_wait_for_the_standby(const std::string &nextval_call) {
+// synchronous standby, also where making the ID was all that the transaction did. If the sequence
+// is ahead of the clock, nextval itself waits.
+void expect_to_wait_for_the_standby(const std::string &nextval_call, bool ahead) {
     Server primary(1, lazy_wal_writer);
     Session session(primary);
     session.run("CREATE EXTENSION snowflake");
     session.run("CREATE SEQUENCE s");
-    session.run(setval("s", hour_ahead()));
+    if (ahead)
+        session.run(setval("s", hour_ahead()));
     Server copy = Server::standby_of(primary);
 
     Session client(primary);
@@ -203,7 +210,7 @@ void expect_to_wait_for_the_standby(const std::string &nextval_call) {
     EXPECT_GT(Session(copy).number("SELECT " + nextval_call), received);
 }
 
-// Makes an ID in a transaction that is then rolled back, or committed.
+// Makes an ID in a transaction of its own that ends like this.
 Id make_id(Session &session, const char *end) {
     session.run("BEGIN");
     const Id id = session.number(nextval("s"));
@@ -211,15 +218,20 @@ Id make_id(Session &session, const char *end) {
     return id;
 }
 
+class SynchronousStandby : public testing::TestWithParam<bool> {};
+
 // One session writes the record, and waits until the standby has it. Another session makes its ID
-// by the same record: it must wait as well, or its ID would be lost with the primary. It makes no
-// difference how their transactions end, since a client gets its ID before.
-TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
+// by the same record: it must wait as well, or its ID would be lost with the primary. If the
+// sequence is ahead of the clock, it makes no difference how the transactions end, since a client
+// gets its ID before.
+TEST_P(SynchronousStandby, IsWaitedForByASessionThatGoesOnByARecord) {
+    const bool ahead = GetParam();
     Server primary(1, lazy_wal_writer);
     Session observer(primary);
     observer.run("CREATE EXTENSION snowflake");
     observer.run("CREATE SEQUENCE s");
-    observer.run(setval("s", hour_ahead()));
+    if (ahead)
+        observer.run(setval("s", hour_ahead()));
     Server copy = Server::standby_of(primary);
     Session writer(primary);
     Session reader(primary);
@@ -229,12 +241,13 @@ TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     const std::string reader_pid = std::to_string(reader.backend());
 
     stop_synchronous(copy, observer, {&writer, &reader});
+    const char *end = ahead ? "ROLLBACK" : "COMMIT";
     std::future<Id> first =
-        std::async(std::launch::async, [&writer] { return make_id(writer, "ROLLBACK"); });
-    EXPECT_TRUE(waits_for_the_standby(observer, writer_pid, first)) << "who wrote the record";
+        std::async(std::launch::async, [&writer, end] { return make_id(writer, end); });
+    EXPECT_TRUE(waits_for_the_standby(observer, writer_pid, first)) << "which wrote the record";
     std::future<Id> second =
         std::async(std::launch::async, [&reader] { return make_id(reader, "COMMIT"); });
-    EXPECT_TRUE(waits_for_the_standby(observer, reader_pid, second)) << "who did not";
+    EXPECT_TRUE(waits_for_the_standby(observer, reader_pid, second)) << "which did not";
 
     copy.start();
     const Id greatest = std::max(first.get(), second.get());
@@ -243,25 +256,90 @@ TEST(SynchronousStandby, IsWaitedForByWhoeverGoesOnByARecord) {
     EXPECT_GT(Session(copy).number(nextval("s")), greatest);
 }
 
-// A nextval whose wait is canceled returns its ID with a warning, as a commit would end with one.
-TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
+INSTANTIATE_TEST_SUITE_P(Sequences, SynchronousStandby, testing::Bool(), [](const auto &instance) {
+    return std::string(instance.param ? "Ahead" : "InTime");
+});
+
+// Tells whether one of a few transactions that make an ID writes no WAL. The background processes
+// write WAL at times, and the sequence a record a second, so that not each of them is asked for.
+bool an_id_costs_no_wal(Session &session, const std::string &sequence) {
+    constexpr int tries = 20;
+    const std::string position = "SELECT pg_current_wal_insert_lsn()";
+    for (int i = 0; i < tries; ++i) {
+        const std::string before = session.text(position);
+        session.run("BEGIN");
+        session.run(nextval(sequence));
+        const bool has_no_xid =
+            session.text("SELECT pg_current_xact_id_if_assigned() IS NULL") == "t";
+        session.run("COMMIT");
+        if (has_no_xid && session.text(position) == before)
+            return true;
+    }
+    return false;
+}
+
+TEST(SynchronousStandbyOfMany, IsNotWaitedForWhereItHasTheRecord) {
+    const Server primary(1, lazy_wal_writer);
+    Session session(primary);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE SEQUENCE in_time");
+    session.run("CREATE SEQUENCE ahead");
+    const Server copy = Server::standby_of(primary);
+    session.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    session.run("SELECT pg_reload_conf()");
+    wait_for(session, "EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')");
+    session.run(setval("ahead", hour_ahead()));
+
+    Session other(primary);
+    for (const char *sequence : {"in_time", "ahead"})
+        for (Session *each : {&session, &other}) {
+            SCOPED_TRACE(sequence);
+            each->run(nextval(sequence)); // each session writes one record of its own
+            EXPECT_TRUE(an_id_costs_no_wal(*each, sequence));
+        }
+}
+
+// A nextval whose wait is canceled fails, because nothing is committed.
+TEST(SynchronousStandbyWait, IsCanceledInNextval) {
+    Server primary(1, lazy_wal_writer);
+    Session observer(primary);
+    observer.run("CREATE EXTENSION snowflake");
+    observer.run("CREATE SEQUENCE s");
+    observer.run(setval("s", hour_ahead()));
+    Server copy = Server::standby_of(primary);
+    Session client(primary);
+    const Id last = client.number(nextval("s"));
+    const std::string pid = std::to_string(client.backend());
+
+    stop_synchronous(copy, observer, {&client});
+    for (int again = 0; again < 2; ++again) {
+        std::future<Id> failed = std::async(std::launch::async, [&client] {
+            return client.sqlstate(nextval("s")) == "57014" ? Id{1} : Id{0};
+        });
+        EXPECT_TRUE(waits_for_the_standby(observer, pid, failed));
+        observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        EXPECT_EQ(failed.get(), 1);
+        EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
+    }
+    copy.start();
+    EXPECT_GT(client.number(nextval("s")), last);
+}
+
+// A commit whose wait is canceled ends with the server's warning, and is committed.
+TEST(SynchronousStandbyWait, IsCanceledAtTheCommit) {
     Server primary(1, lazy_wal_writer);
     Session observer(primary);
     observer.run("CREATE EXTENSION snowflake");
     observer.run("CREATE SEQUENCE s");
     Server copy = Server::standby_of(primary);
-    Session writer(primary);
-    Session reader(primary);
-    Id last = writer.number(nextval("s"));
-    last = std::max(last, reader.number(nextval("s")));
+    Session client(primary);
+    Id last = client.number(nextval("s"));
+    const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&writer, &reader});
-    for (Session *session : {&writer, &reader}) {
-        const std::string pid = std::to_string(session->backend());
-        // The transaction rolls back: a commit of the session that wrote the record would wait
-        // again.
+    stop_synchronous(copy, observer, {&client});
+    for (int again = 0; again < 2; ++again) {
         std::future<Id> id =
-            std::async(std::launch::async, [session] { return make_id(*session, "ROLLBACK"); });
+            std::async(std::launch::async, [&client] { return client.number(nextval("s")); });
         EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
         observer.run("SELECT pg_cancel_backend(" + pid + ")");
         const Id received = id.get();
@@ -269,17 +347,17 @@ TEST(SynchronousStandby, IsWaitedForUntilTheWaitIsCanceled) {
         last = received;
         EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
     }
-    // The session can go on.
     copy.start();
-    EXPECT_GT(writer.number(nextval("s")), last);
+    EXPECT_GT(client.number(nextval("s")), last);
 }
 
-TEST(SynchronousStandby, IsWaitedForByTheServersNextval) {
-    expect_to_wait_for_the_standby("pg_catalog.nextval('s')");
+TEST(SynchronousStandbyWait, IsThatOfTheServersNextval) {
+    expect_to_wait_for_the_standby("pg_catalog.nextval('s')", false);
 }
 
-TEST(SynchronousStandby, IsWaitedForBySnowflakeNextval) {
-    expect_to_wait_for_the_standby("snowflake.nextval('s')");
+TEST(SynchronousStandbyWait, IsThatOfSnowflakeNextval) {
+    expect_to_wait_for_the_standby("snowflake.nextval('s')", false);
+    expect_to_wait_for_the_standby("snowflake.nextval('s')", true);
 }
 
 } // namespace

@@ -51,6 +51,39 @@ TEST(Transaction, LetsGoOfTheSequenceWhenItIsPrepared) {
     EXPECT_FALSE(log_speaks_of_leaks(server));
 }
 
+// The lock of a prepared transaction would stand in the way when the session drops the sequence at
+// its end. The server refuses it in every transaction that uses a temporary object.
+TEST(Transaction, IsNotPreparedWithATemporarySequence) {
+    const Server server(1, {"fsync = off", "max_prepared_transactions = 2"});
+    {
+        Session session(server);
+        session.run("CREATE EXTENSION snowflake");
+        session.run("CREATE SEQUENCE permanent");
+        session.run("CREATE TEMP SEQUENCE t CACHE 50");
+        for (const char *use :
+             {"SELECT snowflake.nextval('t')", "SELECT snowflake.nextvals('t', 2)",
+              "SELECT snowflake.currval('t')", "SELECT snowflake.lastval()"}) {
+            SCOPED_TRACE(use);
+            session.run("SELECT snowflake.nextval('t')");
+            session.run("BEGIN");
+            session.run(use);
+            EXPECT_EQ(session.sqlstate("PREPARE TRANSACTION 'temporary'"), "0A000");
+        }
+        // Another sequence is used in between.
+        session.run("BEGIN");
+        session.run(nextval("permanent"));
+        session.run(nextval("t"));
+        session.run(nextval("permanent"));
+        EXPECT_EQ(session.sqlstate("PREPARE TRANSACTION 'temporary'"), "0A000");
+        session.run("BEGIN");
+        session.run(nextval("permanent"));
+        session.run("PREPARE TRANSACTION 'permanent'");
+        session.run("COMMIT PREPARED 'permanent'");
+    }
+    // The session ends, and takes the sequence with it.
+    wait_for(server, "SELECT count(*) FROM pg_class WHERE relname = 't'", "0");
+}
+
 TEST(Transaction, LetsGoOfTheSequenceWhenItsSessionEnds) {
     const Server server(1, {"fsync = off"});
     Session session(server);
