@@ -210,6 +210,20 @@ SELECT state FROM outcome(format('SELECT snowflake.reserve_nodes(%1$s, %1$s)', :
 RESET ROLE;
 
 REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM regress_snowflake_operator;
+
+-- A table that is not as the extension has made it is not trusted.
+SET snowflake.node = 7;
+BEGIN;
+ALTER TABLE snowflake.nodes ALTER COLUMN name DROP NOT NULL;
+SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
+ROLLBACK;
+BEGIN;
+ALTER TABLE snowflake.nodes RENAME TO put_aside;
+CREATE VIEW snowflake.nodes AS SELECT * FROM snowflake.put_aside;
+SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
+ROLLBACK;
+SELECT snowflake.get_node(snowflake.nextval('s'));
+
 DROP SEQUENCE s;
 DROP FUNCTION outcome;
 DROP ROLE regress_snowflake_operator, regress_snowflake_user;

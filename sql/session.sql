@@ -182,6 +182,18 @@ SET LOCAL min_parallel_table_scan_size = 0;
 SELECT fields(snowflake.nextval('s'));
 SELECT count(claims_to_be_safe()) FROM some_rows;
 ROLLBACK;
+CREATE OR REPLACE FUNCTION claims_to_be_safe() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE
+    AS $$ BEGIN RETURN snowflake.node(); END $$;
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL parallel_leader_participation = off;
+SELECT count(claims_to_be_safe()) FROM some_rows;
+ROLLBACK;
+SELECT claims_to_be_safe();
+SELECT proname, proparallel FROM pg_proc
+    WHERE pronamespace = 'snowflake'::regnamespace AND proname ~ 'node' AND proparallel <> 'u';
 DROP FUNCTION claims_to_be_safe;
 DROP TABLE some_rows;
 

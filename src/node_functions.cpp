@@ -13,15 +13,16 @@ using namespace snowflake;
 extern "C" {
 
 // node() returns integer
-PG_FUNCTION_INFO_V1(snowflake_node);
+SNOWFLAKE_FUNCTION(snowflake_node);
 Datum snowflake_node(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     PG_RETURN_INT32(nodes::node(clock_us()));
 }
 
 // node_setting() returns integer: the setting as the module knows it. A value that somebody gave
-// before the module was loaded has been checked by then.
-PG_FUNCTION_INFO_V1(snowflake_node_setting);
+// before the module was loaded has been checked by then. A parallel worker that loads the module
+// does not get to know the value.
+SNOWFLAKE_FUNCTION(snowflake_node_setting);
 Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
     if (settings::node() == settings::node_unset)
         PG_RETURN_NULL();
@@ -29,14 +30,14 @@ Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
 }
 
 // how_to_unset_node() returns text
-PG_FUNCTION_INFO_V1(snowflake_how_to_unset_node);
+SNOWFLAKE_FUNCTION(snowflake_how_to_unset_node);
 Datum snowflake_how_to_unset_node(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     PG_RETURN_TEXT_P(cstring_to_text(settings::how_to_unset_node()));
 }
 
 // _is_better_claim(timestamptz, bigint, timestamptz, bigint) returns boolean
-PG_FUNCTION_INFO_V1(snowflake_is_better_claim);
+SNOWFLAKE_FUNCTION(snowflake_is_better_claim);
 Datum snowflake_is_better_claim(PG_FUNCTION_ARGS) {
     const Claim claim{.system_identifier = PG_GETARG_INT64(1),
                       .claimed_at = PG_GETARG_TIMESTAMPTZ(0)};
@@ -46,7 +47,7 @@ Datum snowflake_is_better_claim(PG_FUNCTION_ARGS) {
 }
 
 // _claimed_node() returns integer; NULL if this instance has claimed none
-PG_FUNCTION_INFO_V1(snowflake_claimed_node);
+SNOWFLAKE_FUNCTION(snowflake_claimed_node);
 Datum snowflake_claimed_node(PG_FUNCTION_ARGS) {
     const int node = nodes::claimed_node();
     if (node == 0)
@@ -55,14 +56,14 @@ Datum snowflake_claimed_node(PG_FUNCTION_ARGS) {
 }
 
 // _require_claimable(integer) returns void
-PG_FUNCTION_INFO_V1(snowflake_require_claimable);
+SNOWFLAKE_FUNCTION(snowflake_require_claimable);
 Datum snowflake_require_claimable(PG_FUNCTION_ARGS) {
     nodes::require_claimable(PG_GETARG_INT32(0));
     PG_RETURN_VOID();
 }
 
 // _how_to_claim_another() returns text
-PG_FUNCTION_INFO_V1(snowflake_how_to_claim_another);
+SNOWFLAKE_FUNCTION(snowflake_how_to_claim_another);
 Datum snowflake_how_to_claim_another(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     const bool claimed = nodes::claimed_node() != 0;
@@ -70,7 +71,7 @@ Datum snowflake_how_to_claim_another(PG_FUNCTION_ARGS) {
 }
 
 // nodes_changed() returns trigger
-PG_FUNCTION_INFO_V1(snowflake_nodes_changed);
+SNOWFLAKE_FUNCTION(snowflake_nodes_changed);
 Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     if (!CALLED_AS_TRIGGER(fcinfo))
         ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),

@@ -40,13 +40,35 @@ NamedClaim read_claim(TupleTableSlot *row) {
     return claim;
 }
 
-// Calls action with each row of snowflake.nodes.
+// Raises an error if the table is not as the extension made it. Its values are not to be trusted
+// then.
+void require_own_definition(Relation table) {
+    constexpr Oid types[] = {INT4OID, INT8OID, TEXTOID, TIMESTAMPTZOID, BOOLOID};
+    TupleDesc row = RelationGetDescr(table);
+    bool is_own = table->rd_rel->relkind == RELKIND_RELATION && row->natts >= column_leased;
+    for (int i = 0; is_own && i < column_leased; ++i) {
+        const FormData_pg_attribute &column = *TupleDescAttr(row, i);
+        is_own = !column.attisdropped && column.attnotnull && column.atttypid == types[i];
+    }
+    if (!is_own)
+        ereport(
+            ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+            errmsg("\"%s\" is not as the extension has made it", server::qualified_name(table_oid)),
+            errdetail(
+                "Its first columns must be node integer, system_identifier bigint, name text, "
+                "claimed_at timestamptz and leased boolean, all of them NOT NULL."));
+}
+
+// Calls action with each row of snowflake.nodes. The table may be gone, where another session drops
+// the extension.
 template <typename Action>
 void for_each_claim(Action action) {
     table_oid = get_relname_relid("nodes", schema::find());
-    if (!OidIsValid(table_oid))
+    Relation table =
+        OidIsValid(table_oid) ? try_relation_open(table_oid, AccessShareLock) : nullptr;
+    if (table == nullptr)
         return;
-    Relation table = table_open(table_oid, AccessShareLock);
+    require_own_definition(table);
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
     TupleTableSlot *row = table_slot_create(table, nullptr);
     TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
@@ -55,7 +77,7 @@ void for_each_claim(Action action) {
     table_endscan(scan);
     ExecDropSingleTupleTableSlot(row);
     UnregisterSnapshot(snapshot);
-    table_close(table, AccessShareLock);
+    relation_close(table, AccessShareLock);
 }
 
 [[noreturn]] void raise_unset() {
@@ -103,6 +125,7 @@ std::int64_t this_instance() {
 
 // Asks the rule of claims about this instance, as if this were its setting.
 Verdict<NamedClaim> judge_this_instance(int setting) {
+    PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
     static_assert(settings::node_unset == 0, "what judge() takes for no setting");
     return judge<NamedClaim>(setting, this_instance(), [](auto action) { for_each_claim(action); });
 }

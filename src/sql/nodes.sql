@@ -74,14 +74,14 @@ COMMENT ON COLUMN snowflake.cluster.lost_to IS
 CREATE FUNCTION snowflake._node_setting()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node_setting'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._node_setting() IS
     'returns the value of the setting snowflake.node; NULL: it is not set';
 
 CREATE FUNCTION snowflake._how_to_unset_node()
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_how_to_unset_node'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._how_to_unset_node() IS
     'returns the part of a hint that takes the setting snowflake.node away from where it stands';
 

@@ -5,6 +5,7 @@
 #include "session.hpp"
 
 #include <fstream>
+#include <future>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
@@ -195,6 +196,31 @@ TEST_F(Install, TheNodeIsNotSetBeforehand) {
 }
 
 // What the owner of a database installed, he and a superuser can restore.
+// A session that makes its first ID looks at the table of nodes, which is locked until the other
+// session has dropped it.
+TEST_F(Install, ItIsDroppedBesideAFirstId) {
+    install();
+    Session dropping(server_, "tried");
+    dropping.run("CREATE SEQUENCE s");
+    for (const char *end : {"ROLLBACK", "COMMIT"}) {
+        SCOPED_TRACE(end);
+        Session fresh(server_, "tried");
+        const std::string pid = std::to_string(fresh.backend());
+        const std::string first = "PREPARE first AS SELECT snowflake.nextval('s')";
+        fresh.run(first); // finds the function before it is dropped
+        dropping.run("BEGIN");
+        dropping.run("DROP EXTENSION snowflake");
+        std::future<std::string> state =
+            std::async(std::launch::async, [&fresh] { return fresh.sqlstate("EXECUTE first"); });
+        wait_for(server_,
+                 "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = " + pid + " AND NOT granted)",
+                 "t");
+        dropping.run(end);
+        const std::string outcome = state.get();
+        EXPECT_TRUE(outcome == "00000" || outcome == "42883") << outcome;
+    }
+}
+
 TEST_F(Install, ADumpIsRestored) {
     RoleSession(server_, installer).run(create);
     RoleSession(server_, installer)
