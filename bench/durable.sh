@@ -10,7 +10,7 @@ measure_durable() {
     in_turn connect 'connect flushes' -- run_connections
     rounds=$((rounds < 5 ? 1 : 3)) in_turn pause -- run_with_pauses
     restart_durably
-    in_turn 'latency 50' 'latency 99' 'latency 99.9' -- run_latency
+    rounds=$((2 * rounds)) in_turn 'latency 50' 'latency 99' 'latency 99.9' -- run_latency
     start_standby
     in_turn standby -- tps -n -c 8 -j 2 -f -
     stop_standby
@@ -66,7 +66,7 @@ flushes() {
 # most.
 run_latency() {
     local log=$workspace/latency
-    report_of_pgbench -n -c 8 -j 2 -T "$((2 * seconds))" -f - -l --log-prefix="$log" >/dev/null
+    report_of_pgbench -n -c 8 -j 2 -T "$seconds" -f - -l --log-prefix="$log" >/dev/null
     cut -d ' ' -f 3 "$log".* | sort -n | awk '
         { us[NR] = $1 }
         function within(share) { return us[int(share * NR + 0.999999)] / 1000 }
