@@ -9,24 +9,20 @@ go_cold() {
         -exec dd if={} iflag=nocache count=0 status=none \;
 }
 
-# Measures the first run in a session, which is cold, and the third, which is warm.
 measure_join() {
-    local round name
     script join.sql
-    for ((round = 1; round <= rounds; round++)); do
-        echo "   join: round $round of $rounds"
-        sql -At -v round="$round" >"$workspace/turns" \
-            <<<"SELECT name FROM bench.turns('join cold', :round)"
-        while read -r -u 3 name; do
-            go_cold
-            sql -v name="$name" -v round="$round" >/dev/null <<'SQL'
-SELECT query FROM bench.candidate WHERE work = 'join cold' AND name = :'name' \gset
+    in_turn 'join cold' 'join warm' -- run_join
+}
+
+# Prints how many ms the first run in a session takes, which is cold, and the third, which is warm.
+run_join() {
+    local query
+    query=$(cat)
+    go_cold
+    sql -At -v query="$query" <<'SQL'
 SELECT bench.milliseconds(:'query') AS cold \gset
-SELECT bench.milliseconds(:'query') \g
+SELECT bench.milliseconds(:'query') AS warming_up \gset
 SELECT bench.milliseconds(:'query') AS warm \gset
-INSERT INTO bench.sample VALUES
-    ('join cold', :'name', :round, :cold), ('join warm', :'name', :round, :warm);
+\echo :cold :warm
 SQL
-        done 3<"$workspace/turns"
-    done
 }

@@ -7,9 +7,10 @@ write_csv() {
                   ORDER BY work.position, round, candidate' >"$reports/results.csv"
 }
 
-# Draws a chart of the works whose names match a pattern: draw NAME PATTERN TITLE
+# Draws a chart of the works whose names match a pattern, if they were measured: draw NAME PATTERN TITLE
 draw() {
     sql -At -F $'\t' -v works="$2" -f "$bench/chart.sql" >"$workspace/$1.tsv"
+    [ -s "$workspace/$1.tsv" ] || return 0
     gnuplot -e "data='$workspace/$1.tsv'; title='$3'; picture='$reports/$1.svg'" "$bench/plot.gp"
 }
 
@@ -17,6 +18,19 @@ write_charts() {
     draw generate '^generate$' 'One ID in one session: ns, less is better'
     draw sessions '^sessions ' 'Sessions on one sequence: IDs a second, more is better'
     draw insert '^insert$' "INSERT ... SELECT of $rows rows: ms, less is better"
+    draw_growth
+}
+
+# Draws the chart of growth, if that was measured.
+draw_growth() {
+    local work
+    for work in growth 'growth index'; do
+        sql -A -F $'\t' -P footer=off -v work="$work" -v rows="$rows" -f "$bench/growth_chart.sql" \
+            >"$workspace/$work.tsv"
+    done
+    grep -q '^[0-9]' "$workspace/growth.tsv" || return 0
+    gnuplot -e "times='$workspace/growth.tsv'; sizes='$workspace/growth index.tsv'" \
+        -e "title='INSERT ... SELECT of $rows rows: s'; picture='$reports/growth.svg'" "$bench/growth.gp"
 }
 
 write_markdown() {
@@ -70,11 +84,13 @@ revision() {
 # The copies belong to the owner of the checkout.
 deliver() {
     as_builder mkdir -p "$2"
-    find "$reports" -name "$1" -print0 | as_builder xargs -0 cp -t "$2"
+    find "$reports" -name "$1" -print0 | as_builder xargs -0 -r cp -t "$2"
 }
 
-# Replaces the results and the charts in docs/performance.
+# Replaces the results and the charts in docs/performance of this version of PostgreSQL.
 publish() {
-    deliver '*.svg' "$checkout/docs/performance"
-    deliver results.md "$checkout/docs/performance"
+    local directory
+    directory=$checkout/docs/performance/postgresql-$(major_version)
+    deliver '*.svg' "$directory"
+    deliver results.md "$directory"
 }

@@ -71,6 +71,13 @@ start_server_in() {
     say "Starting a private server in $directory"
     as_server_user initdb -D "$directory/data" -U postgres -A trust --no-locale -E UTF8 \
         --no-sync >/dev/null
+    launch_server_in "$directory" "$@"
+}
+
+# Starts a server whose data is in the directory: launch_server_in DIRECTORY OPTION...
+launch_server_in() {
+    local directory=$1
+    shift
     as_server_user pg_ctl -D "$directory/data" -l "$directory/server.log" -w -t 600 -s \
         -o "-c port=5432 -c listen_addresses='' -c unix_socket_directories='$directory' -c fsync=off $*" \
         start ||

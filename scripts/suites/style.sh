@@ -57,7 +57,7 @@ has_no_cppcheck_finding() {
 }
 
 is_formatted() {
-    find "$checkout/src" "$checkout/test" "$checkout/examples" -name '*.[ch]pp' -print0 | sort -z |
+    find "$checkout"/{src,test,examples,bench} -name '*.[ch]pp' -print0 | sort -z |
         xargs -0 "clang-format-$clang_version" --dry-run -Werror
 }
 
