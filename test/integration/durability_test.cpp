@@ -167,13 +167,18 @@ TEST_F(Durability, AnIdWaitsForNothing) {
     EXPECT_EQ(session.text(flushed + lsn + "'"), "t");
 
     // With synchronous_commit = off it does not wait for an ID either, as it does not for a row.
+    // The WAL writer may be quicker, once in a while.
     session.run("SET synchronous_commit = off");
-    session.run("CHECKPOINT");
-    session.run("BEGIN");
-    session.run(nextval("s"));
-    const std::string later = session.text("SELECT pg_current_wal_insert_lsn()");
-    session.run("COMMIT");
-    EXPECT_EQ(session.text(flushed + later + "'"), "f");
+    bool waited = true;
+    for (int tries = 20; waited && tries > 0; --tries) {
+        session.run("CHECKPOINT");
+        session.run("BEGIN");
+        session.run(nextval("s"));
+        const std::string later = session.text("SELECT pg_current_wal_insert_lsn()");
+        session.run("COMMIT");
+        waited = session.text(flushed + later + "'") == "t";
+    }
+    EXPECT_FALSE(waited);
 }
 
 // The least that the clock goes on while a server crashes and starts again.
