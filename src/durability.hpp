@@ -25,7 +25,8 @@ inline void rely_on(XLogRecPtr lsn) {
         rely_on_more(lsn);
 }
 
-// Tells whether this session has waited for the WAL up to lsn.
+// Tells whether this session knows that the WAL is on disk up to lsn, and on the synchronous
+// standbys that synchronous_commit asks for now.
 bool is_known_durable(XLogRecPtr lsn);
 
 // Waits until the WAL is on disk up to lsn, and until the synchronous standbys that

@@ -45,6 +45,11 @@ constexpr bool is_usable(const Lease &lease, Layout layout, int node,
     return lease.left > 0 && now_us < lease.ends_us && lease.node == node && lease.layout == layout;
 }
 
+// Tells whether the IDs of a lease are ahead of the clock at this time.
+constexpr bool is_ahead(const Lease &lease, std::int64_t now_us) noexcept {
+    return now_us < lease.ends_us - lease.layout.tick_us();
+}
+
 // Takes the next ID from a lease that has one left.
 constexpr Id take(Lease &lease) noexcept {
     const Id id = lease.next;

@@ -128,23 +128,30 @@ inline void end_critical_section() {
     CritSectionCount = CritSectionCount - 1;
 }
 
+// Tells whether there are synchronous standbys to wait for, as the server's commit does: by what the
+// checkpointer has made known to all sessions. A session reads a changed synchronous_standby_names
+// between statements only, and a procedure that commits may run for hours.
+inline bool has_synchronous_standbys() {
+    // Minor releases of 2025 changed what the checkpointer makes known.
+#ifdef SYNC_STANDBY_DEFINED
+    const auto status = static_cast<volatile WalSndCtlData *>(WalSndCtl)->sync_standbys_status;
+    if ((status & SYNC_STANDBY_INIT) == 0) // right after the server's start
+        return SyncRepStandbyNames != nullptr && *SyncRepStandbyNames != '\0';
+    return (status & SYNC_STANDBY_DEFINED) != 0;
+#else
+    return static_cast<volatile WalSndCtlData *>(WalSndCtl)->sync_standbys_defined;
+#endif
+}
+
 // Tells whether synchronous_commit asks for synchronous standbys that do not have the WAL up to lsn
 // yet: on disk, or with remote_write in the memory of their system.
 inline bool awaits_standbys(XLogRecPtr lsn) {
-    if (!SyncRepRequested() || SyncRepStandbyNames == nullptr || *SyncRepStandbyNames == '\0')
+    if (!SyncRepRequested() || !has_synchronous_standbys())
         return false;
     const int mode = synchronous_commit == SYNCHRONOUS_COMMIT_REMOTE_WRITE ? SYNC_REP_WAIT_WRITE
                                                                            : SYNC_REP_WAIT_FLUSH;
     LWLockAcquire(SyncRepLock, LW_SHARED);
-    // The setting may have changed since the session read it. Minor releases of 2025 renamed what
-    // the server knows of that.
-#ifdef SYNC_STANDBY_DEFINED
-    const auto status = WalSndCtl->sync_standbys_status;
-    const bool defined = (status & SYNC_STANDBY_INIT) == 0 || (status & SYNC_STANDBY_DEFINED) != 0;
-#else
-    const bool defined = WalSndCtl->sync_standbys_defined;
-#endif
-    const bool awaits = defined && lsn > WalSndCtl->lsn[mode];
+    const bool awaits = has_synchronous_standbys() && lsn > WalSndCtl->lsn[mode];
     LWLockRelease(SyncRepLock);
     return awaits;
 }

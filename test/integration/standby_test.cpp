@@ -299,6 +299,66 @@ TEST(SynchronousStandbyOfMany, IsNotWaitedForWhereItHasTheRecord) {
         }
 }
 
+// A session that has waited for the disk alone has not waited for the standby: neither before it sets
+// synchronous_commit, nor before the standby becomes a synchronous one.
+TEST(SynchronousStandbyWait, FollowsAWaitForTheDiskAlone) {
+    Server primary(1, lazy_wal_writer);
+    Session observer(primary);
+    observer.run("CREATE EXTENSION snowflake");
+    observer.run("CREATE SEQUENCE s");
+    observer.run(setval("s", hour_ahead()));
+    Server copy = Server::standby_of(primary);
+    Session client(primary);
+    client.run(nextval("s"));
+    const std::string pid = std::to_string(client.backend());
+
+    stop_synchronous(copy, observer, {&client});
+    client.run("SET synchronous_commit = local");
+    make_id(client, "ROLLBACK"); // writes the record
+    client.run("SET synchronous_commit = on");
+    std::future<Id> id =
+        std::async(std::launch::async, [&client] { return make_id(client, "ROLLBACK"); });
+    EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
+
+    copy.start();
+    const Id received = id.get();
+    primary.kill_all();
+    copy.promote();
+    EXPECT_GT(Session(copy).number(nextval("s")), received);
+}
+
+// The server's commit goes by what all sessions know of synchronous_standby_names. A session reads
+// the setting itself between statements only, and a procedure is one statement.
+TEST(SynchronousStandbyWait, IsThatOfAProcedureThatHasBegunBefore) {
+    Server primary(1, lazy_wal_writer);
+    Session observer(primary);
+    observer.run("CREATE EXTENSION snowflake");
+    observer.run("CREATE SEQUENCE s");
+    observer.run("CREATE PROCEDURE make_id_later(id INOUT bigint) LANGUAGE plpgsql AS $$ BEGIN "
+                 "PERFORM pg_advisory_lock(1); id := snowflake.nextval('s'); COMMIT; END $$");
+    Server copy = Server::standby_of(primary);
+    Session client(primary);
+    const std::string pid = std::to_string(client.backend());
+    client.run(nextval("s"));
+
+    observer.run("SELECT pg_advisory_lock(1)");
+    std::future<Id> id = std::async(std::launch::async, [&client] {
+        return client.number("CALL make_id_later(NULL)");
+    });
+    wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
+                           " AND wait_event = 'advisory')");
+    Session other(primary);
+    stop_synchronous(copy, observer, {&other});
+    observer.run("SELECT pg_advisory_unlock(1)");
+    EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
+
+    copy.start();
+    const Id received = id.get();
+    primary.kill_all();
+    copy.promote();
+    EXPECT_GT(Session(copy).number(nextval("s")), received);
+}
+
 // A nextval whose wait is canceled fails, because nothing is committed.
 TEST(SynchronousStandbyWait, IsCanceledInNextval) {
     Server primary(1, lazy_wal_writer);
