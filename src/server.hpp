@@ -128,9 +128,10 @@ inline void end_critical_section() {
     CritSectionCount = CritSectionCount - 1;
 }
 
-// Tells whether there are synchronous standbys to wait for, as the server's commit does: by what the
-// checkpointer has made known to all sessions. A session reads a changed synchronous_standby_names
-// between statements only, and a procedure that commits may run for hours.
+// Tells whether there are synchronous standbys to wait for, as the server's commit does: by what
+// the checkpointer has made known to all sessions. A session reads a changed
+// synchronous_standby_names between statements only, and a procedure that commits may run for
+// hours.
 inline bool has_synchronous_standbys() {
     // Minor releases of 2025 changed what the checkpointer makes known.
 #ifdef SYNC_STANDBY_DEFINED
@@ -159,9 +160,9 @@ inline bool awaits_standbys(XLogRecPtr lsn) {
 // Waits until awaits_standbys() has become false. The server's own wait is for commits: it takes a
 // cancellation to be too late, and only warns.
 inline void wait_for_standbys(XLogRecPtr lsn) {
-    while (awaits_standbys(lsn)) {
-        constexpr long longest_nap_ms = 1;
-        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, longest_nap_ms,
+    constexpr long longest_nap_ms = 32;
+    for (long nap_ms = 1; awaits_standbys(lsn); nap_ms = std::min(2 * nap_ms, longest_nap_ms)) {
+        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, nap_ms,
                   WAIT_EVENT_SYNC_REP);
         ResetLatch(MyLatch);
         CHECK_FOR_INTERRUPTS();

@@ -172,15 +172,35 @@ bool waits_for_the_standby(Session &observer, const std::string &pid, std::futur
     return waited;
 }
 
+// Waits until commits wait for a standby that does not answer. They do once the checkpointer has
+// told all sessions of the setting.
+void wait_until_commits_wait(const Server &primary, Session &observer) {
+    Session probe(primary);
+    const std::string pid = std::to_string(probe.backend());
+    bool waits = false;
+    while (!waits) {
+        std::future<Id> committed = std::async(std::launch::async, [&probe] {
+            probe.run("SELECT pg_logical_emit_message(true, 'probe', '')");
+            return Id{0};
+        });
+        waits = waits_for_the_standby(observer, pid, committed);
+        if (waits)
+            observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        committed.get();
+    }
+}
+
 // Stops a standby, and makes it a synchronous one from now on. When this returns, these clients
-// know it, and the next ID needs a record.
-void stop_synchronous(Server &standby, Session &primary, const std::vector<Session *> &clients) {
+// know it, all commits wait, and the next ID needs a record.
+void stop_synchronous(Server &standby, const Server &primary, Session &observer,
+                      const std::vector<Session *> &clients) {
     standby.stop();
-    primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    primary.run("SELECT pg_reload_conf()");
+    observer.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    observer.run("SELECT pg_reload_conf()");
     for (Session *client : clients)
         wait_for(*client, "current_setting('synchronous_standby_names') = '*'");
-    primary.run("CHECKPOINT");
+    wait_until_commits_wait(primary, observer);
+    observer.run("CHECKPOINT");
 }
 
 // The ID of a committed transaction must not be lost with the primary: the commit waits for a
@@ -197,7 +217,7 @@ void expect_to_wait_for_the_standby(const std::string &nextval_call, bool ahead)
 
     Session client(primary);
     const std::string pid = std::to_string(client.backend());
-    stop_synchronous(copy, session, {&client});
+    stop_synchronous(copy, primary, session, {&client});
     std::future<Id> id =
         std::async(std::launch::async, [&] { return client.number("SELECT " + nextval_call); });
     EXPECT_TRUE(waits_for_the_standby(session, pid, id))
@@ -240,7 +260,7 @@ TEST_P(SynchronousStandby, IsWaitedForByASessionThatGoesOnByARecord) {
     const std::string writer_pid = std::to_string(writer.backend());
     const std::string reader_pid = std::to_string(reader.backend());
 
-    stop_synchronous(copy, observer, {&writer, &reader});
+    stop_synchronous(copy, primary, observer, {&writer, &reader});
     const char *end = ahead ? "ROLLBACK" : "COMMIT";
     std::future<Id> first =
         std::async(std::launch::async, [&writer, end] { return make_id(writer, end); });
@@ -299,8 +319,8 @@ TEST(SynchronousStandbyOfMany, IsNotWaitedForWhereItHasTheRecord) {
         }
 }
 
-// A session that has waited for the disk alone has not waited for the standby: neither before it sets
-// synchronous_commit, nor before the standby becomes a synchronous one.
+// A session that has waited for the disk alone has not waited for the standby: neither before it
+// sets synchronous_commit, nor before the standby becomes a synchronous one.
 TEST(SynchronousStandbyWait, FollowsAWaitForTheDiskAlone) {
     Server primary(1, lazy_wal_writer);
     Session observer(primary);
@@ -312,7 +332,7 @@ TEST(SynchronousStandbyWait, FollowsAWaitForTheDiskAlone) {
     client.run(nextval("s"));
     const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&client});
+    stop_synchronous(copy, primary, observer, {&client});
     client.run("SET synchronous_commit = local");
     make_id(client, "ROLLBACK"); // writes the record
     client.run("SET synchronous_commit = on");
@@ -342,13 +362,12 @@ TEST(SynchronousStandbyWait, IsThatOfAProcedureThatHasBegunBefore) {
     client.run(nextval("s"));
 
     observer.run("SELECT pg_advisory_lock(1)");
-    std::future<Id> id = std::async(std::launch::async, [&client] {
-        return client.number("CALL make_id_later(NULL)");
-    });
+    std::future<Id> id = std::async(
+        std::launch::async, [&client] { return client.number("CALL make_id_later(NULL)"); });
     wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
                            " AND wait_event = 'advisory')");
     Session other(primary);
-    stop_synchronous(copy, observer, {&other});
+    stop_synchronous(copy, primary, observer, {&other});
     observer.run("SELECT pg_advisory_unlock(1)");
     EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
 
@@ -371,7 +390,7 @@ TEST(SynchronousStandbyWait, IsCanceledInNextval) {
     const Id last = client.number(nextval("s"));
     const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&client});
+    stop_synchronous(copy, primary, observer, {&client});
     for (int again = 0; again < 2; ++again) {
         std::future<Id> failed = std::async(std::launch::async, [&client] {
             return client.sqlstate(nextval("s")) == "57014" ? Id{1} : Id{0};
@@ -396,7 +415,7 @@ TEST(SynchronousStandbyWait, IsCanceledAtTheCommit) {
     Id last = client.number(nextval("s"));
     const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&client});
+    stop_synchronous(copy, primary, observer, {&client});
     for (int again = 0; again < 2; ++again) {
         std::future<Id> id =
             std::async(std::launch::async, [&client] { return client.number(nextval("s")); });
