@@ -3,6 +3,7 @@
 // and results out, nothing else.
 
 #include "by_oid.hpp"
+#include "event_triggers.hpp"
 #include "expression.hpp"
 #include "harmless.hpp"
 #include "layout_datum.hpp"
@@ -228,6 +229,13 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);
+}
+
+// _event_trigger_failed() returns boolean
+PG_FUNCTION_INFO_V1(snowflake_event_trigger_failed);
+Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_BOOL(event_triggers::have_failed());
 }
 
 // _lock(oid) returns void

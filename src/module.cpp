@@ -1,6 +1,7 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
+#include "event_triggers.hpp"
 #include "nodes.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
@@ -16,6 +17,7 @@ void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for
     snowflake::settings::init(snowflake::nodes::forget);
     snowflake::nodes::init();
     snowflake::session::init();
+    snowflake::event_triggers::init();
     snowflake::run_as::init();
 }
 

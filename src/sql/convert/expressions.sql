@@ -117,3 +117,10 @@ CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expecte
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
     'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';
+
+CREATE FUNCTION snowflake._event_trigger_failed()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failed'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._event_trigger_failed() IS
+    'tells whether the command that _run_as() ran last has ended because of an error of an event trigger';

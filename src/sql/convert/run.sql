@@ -97,20 +97,23 @@ BEGIN
     PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected);
     RETURN NULL;
 EXCEPTION
-    WHEN undefined_table OR undefined_column OR undefined_object THEN
-        IF NOT has_failed THEN
+    WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
+         OR object_not_in_prerequisite_state OR plpgsql_error THEN
+        -- What the system says comes out as it is: an event trigger, and of the class 55, all of which is
+        -- caught by the name of its first member, a lock that was not to be had or a table in use.
+        IF snowflake._event_trigger_failed() OR SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN
+            RAISE;
+        ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
+            IF has_failed THEN
+                RETURN NULL; -- The object is missing because a step before could not make it.
+            END IF;
+            RAISE;
+        ELSIF SQLSTATE LIKE 'P0%'
+              -- What a stranger's code raises must not look like an error of the caller's.
+              AND snowflake._is_taken_along(sequence_owner, quote_ident(role)::regrole) IS NOT FALSE THEN
             RAISE;
         END IF;
-        RETURN NULL; -- The object is missing because a step before could not make it.
-    WHEN syntax_error_or_access_rule_violation OR data_exception
-         OR integrity_constraint_violation OR object_not_in_prerequisite_state THEN
         RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(role), ': ', SQLERRM);
-    WHEN plpgsql_error THEN
-        -- What a stranger's code raises must not look like an error of the caller's.
-        IF snowflake._is_taken_along(sequence_owner, quote_ident(role)::regrole) IS NOT FALSE THEN
-            RAISE;
-        END IF;
-        RETURN format('%s, run as %I: %s', split_part(command, E'\n', 1), role, SQLERRM);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean) IS
