@@ -9,12 +9,13 @@
 
 namespace snowflake::by_oid {
 
-// Every function here raises 42P01 if the relation does not exist, or is gone once the lock is
-// there, and 42501 unless the current role is a superuser or has the rights of the owner.
+// Every function here raises 42501 unless the current role is a superuser or has the rights of the
+// owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
+// there.
 
 // Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
-// sequence in SHARE ROW EXCLUSIVE mode.
-void lock(Oid relation);
+// sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
+bool lock(Oid relation);
 
 // Returns the last_value of a sequence. Raises 42809 if the relation is none.
 std::int64_t last_value(Oid sequence);

@@ -8,6 +8,7 @@
 #include "harmless.hpp"
 #include "layout_datum.hpp"
 #include "run_as.hpp"
+#include "schema.hpp"
 #include "trial.hpp"
 
 using namespace snowflake;
@@ -113,6 +114,16 @@ Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
     int lower_bounds[] = {1};
     return PointerGetDatum(construct_md_array(items, nulls, 1, dimensions, lower_bounds, TEXTOID,
                                               -1, false, TYPALIGN_INT));
+}
+
+// Calls the function of the extension with the same argument, and a snapshot of this moment. A
+// function that is STABLE reads with the snapshot that it finds, others with the transaction's.
+Datum in_present(const char *function, FunctionCallInfo fcinfo) {
+    const Oid found = schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0));
+    PushActiveSnapshot(GetLatestSnapshot());
+    const Datum result = OidFunctionCall1(found, PG_GETARG_DATUM(0));
+    PopActiveSnapshot();
+    return result;
 }
 
 } // namespace
@@ -238,11 +249,22 @@ Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(event_triggers::have_failed());
 }
 
-// _lock(oid) returns void
+// _lock(oid) returns boolean
 PG_FUNCTION_INFO_V1(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {
-    by_oid::lock(PG_GETARG_OID(0));
-    PG_RETURN_VOID();
+    PG_RETURN_BOOL(by_oid::lock(PG_GETARG_OID(0)));
+}
+
+// _present_state(_conversion_request) returns _conversion_state
+PG_FUNCTION_INFO_V1(snowflake_present_state);
+Datum snowflake_present_state(PG_FUNCTION_ARGS) {
+    return in_present("_conversion_state", fcinfo);
+}
+
+// _require_present_outcome(_conversion_state) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_require_present_outcome);
+Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
+    return in_present("_require_outcome", fcinfo);
 }
 
 // _last_value(regclass) returns bigint

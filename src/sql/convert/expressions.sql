@@ -84,11 +84,11 @@ COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
     'tells whether parsing the stored expressions of an object again runs no code of users';
 
 CREATE FUNCTION snowflake._lock(relation oid)
-    RETURNS void
+    RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._lock(oid) IS
-    'locks a table or sequence of the caller by OID until the transaction ends';
+    'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
 
 CREATE FUNCTION snowflake._last_value(seq regclass)
     RETURNS bigint

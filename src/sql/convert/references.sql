@@ -343,7 +343,7 @@ BEGIN
             WHERE expected -> 'references' ? now.name
               AND NOT expected -> 'references' -> now.name ? source
               AND source <> 'extension snowflake'
-              AND source IS DISTINCT FROM expected ->> 'sequence'
+              AND NOT coalesce(expected -> 'sequences' ? source, false)
             ORDER BY 1);
     IF differences <> '{}' THEN
         RAISE EXCEPTION 'an object that is made again would change its meaning'
