@@ -17,7 +17,9 @@
 --   identity.sql      the commands that make the sequence of an identity anew
 --   guard.sql         the commands that guard a sequence
 --   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
---   plan.sql          all commands of a conversion, in order
+--   steps.sql         all commands of a conversion, in order
+--   hints.sql         what it does not change, and may fail at the first ID
+--   plan.sql          the plan, as a caller sees it
 --   back.sql          the commands of the way back
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now
 --   locks.sql         locks of everything that the commands name

@@ -1,131 +1,4 @@
--- The plan: all commands of a conversion, in order. Several sequences have one plan, in which each table is
--- altered once.
-
-CREATE TYPE snowflake._conversion_part AS (
-    seq regclass,
-    name text,  -- of the sequence: an identity's is replaced by one of this name
-    owner oid,  -- of the sequence
-    columns snowflake._conversion_column[]);
-COMMENT ON TYPE snowflake._conversion_part IS
-    'a sequence that is converted, in either direction, and the columns that this concerns';
-
-CREATE FUNCTION snowflake._conversion_part(seq regclass)
-    RETURNS snowflake._conversion_part
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    PERFORM snowflake._conversion_check(seq);
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq),
-            ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c))::snowflake._conversion_part;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._conversion_part(regclass) IS
-    'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
-
--- A column that several sequences concern, such as a key that is a reference too, changes once.
-CREATE FUNCTION snowflake._joint_columns(parts snowflake._conversion_part[])
-    RETURNS snowflake._conversion_column[]
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    IF cardinality(parts) = 1 THEN
-        RETURN parts[1].columns;
-    END IF;
-    RETURN ARRAY(
-        SELECT (c.relid, c.attnum, c.attname, bool_or(c.is_identity), max(c.attrdef), max(c.old_default),
-                max(c.new_default), bool_or(c.widened), bool_and(c.is_inherited),
-                c.is_strangers)::snowflake._conversion_column
-            FROM unnest(parts) part CROSS JOIN LATERAL unnest(part.columns) c
-            GROUP BY c.relid, c.attnum, c.attname, c.is_strangers);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._joint_columns(snowflake._conversion_part[]) IS
-    'returns the columns that the conversion of several sequences concerns, each once';
-
--- Converted already, and nothing has come to use the sequence since. An increment above 1 is then a stride
--- that somebody has chosen.
-CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
-BEGIN
-    RETURN (SELECT (increment = snowflake._guard()
-                    OR increment > 1
-                       AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
-                   AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
-                FROM unnest(part.columns) c);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._is_converted(snowflake._conversion_part) IS
-    'tells whether there is nothing left to convert';
-
-CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
-    RETURNS text[]
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN ARRAY(
-        SELECT x
-            FROM snowflake._conversion_obstacles(
-                     part.seq, part.columns,
-                     ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d)) x
-            ORDER BY x COLLATE "C");
-END
-$function$;
-COMMENT ON FUNCTION snowflake._obstacles(snowflake._conversion_part) IS
-    'lists what the conversion of a sequence cannot take along; empty if it can be converted';
-
-CREATE FUNCTION snowflake._require_no_obstacles(part snowflake._conversion_part)
-    RETURNS void
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    obstacles constant text[] := snowflake._obstacles(part);
-BEGIN
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', part.name
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._require_no_obstacles(snowflake._conversion_part) IS
-    'raises an error that names everything that the conversion of a sequence cannot take along';
-
-CREATE FUNCTION snowflake._conversion_steps(all_parts snowflake._conversion_part[])
-    RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET jit = off
-    AS $function$
-DECLARE
-    parts constant snowflake._conversion_part[] :=
-        ARRAY(SELECT p FROM unnest(all_parts) p WHERE NOT snowflake._is_converted(p));
-    columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
-    dependents constant snowflake._conversion_dependent[] :=
-        ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d);
-BEGIN
-    RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p.seq, p.columns, dependents) s;
-    RETURN QUERY SELECT * FROM snowflake._conversion_widenings(columns, dependents);
-    RETURN QUERY SELECT * FROM snowflake._table_defaults(columns);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p.seq) s
-                     WHERE NOT EXISTS (SELECT FROM unnest(p.columns) c WHERE c.is_identity);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
-    RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
-    RETURN QUERY SELECT * FROM snowflake._view_defaults(columns);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._conversion_strangers(p.seq, p.columns) s;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._conversion_steps(snowflake._conversion_part[]) IS
-    'returns the steps of the conversion of sequences, those that are converted already aside';
+-- The plan, as a caller sees it: the steps, and hints at what they do not change.
 
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
@@ -147,7 +20,9 @@ BEGIN
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
-            FROM snowflake._conversion_steps(ARRAY[part])
+            FROM unnest(ARRAY(SELECT x FROM snowflake._conversion_steps(ARRAY[part]) x)
+                        || ARRAY(SELECT (NULL, h, NULL, NULL, NULL)::snowflake._conversion_step
+                                     FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
