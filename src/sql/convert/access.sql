@@ -15,6 +15,7 @@
 --   widening.sql      the commands that widen columns
 --   defaults.sql      the commands that set defaults, and the comparison with what was meant
 --   identity.sql      the commands that make the sequence of an identity anew
+--   increments.sql    INCREMENT and the other options of a sequence, there and back
 --   guard.sql         the commands that guard a sequence
 --   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
 --   steps.sql         all commands of a conversion, in order

@@ -38,7 +38,7 @@ BEGIN
                   HINT = 'Give each column that uses it a sequence of its own: '
                          'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
     END IF;
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq),
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop',
             ARRAY(SELECT c FROM snowflake._columns_back(seq) c))::snowflake._conversion_part;
 END
 $function$;
@@ -78,7 +78,7 @@ COMMENT ON FUNCTION snowflake._require_way_back(snowflake._conversion_part) IS
 
 CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
@@ -90,9 +90,7 @@ BEGIN
                pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
             FROM unnest(part.columns) c JOIN pg_class t ON t.oid = c.relid
             ORDER BY c.relid::oid, c.attnum;
-    RETURN QUERY
-        SELECT format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq), NULL::text, NULL::regclass, NULL::bigint, NULL::name
-            FROM pg_sequence WHERE seqrelid = part.seq AND seqincrement = snowflake._guard();
+    RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._steps_back(snowflake._conversion_part) IS

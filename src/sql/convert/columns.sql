@@ -81,6 +81,15 @@ CREATE TYPE snowflake._conversion_column AS (
 COMMENT ON TYPE snowflake._conversion_column IS
     'a column that the conversion of a sequence looks at, and what becomes of it';
 
+CREATE TYPE snowflake._conversion_part AS (
+    seq regclass,
+    name text,  -- of the sequence: an identity's is replaced by one of this name
+    owner oid,  -- of the sequence
+    increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+    columns snowflake._conversion_column[]);
+COMMENT ON TYPE snowflake._conversion_part IS
+    'a sequence that is converted, in either direction, and the columns that this concerns';
+
 -- Values go from column to column through foreign keys, from the referenced to the referencing column, and
 -- up and down the inheritance.
 CREATE FUNCTION snowflake._linked_columns(

@@ -44,13 +44,14 @@ COMMENT ON FUNCTION snowflake._free_name(name, text) IS
     'returns a name that no relation of a schema has';
 
 CREATE FUNCTION snowflake._identity_replacement(
-        seq regclass, identity snowflake._conversion_column,
+        part snowflake._conversion_part, identity snowflake._conversion_column,
         OUT command text, OUT effect text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
+    seq constant regclass := part.seq;
     s record;
     replacement text; -- the new sequence, under its first name
 BEGIN
@@ -66,7 +67,7 @@ BEGIN
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
     command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
-                      replacement, snowflake._guard(), s.seqmin, s.seqstart, s.seqcache);
+                      replacement, snowflake._future_increment(part), s.seqmin, s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
@@ -87,37 +88,38 @@ BEGIN
     RETURN NEXT;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_replacement(regclass, snowflake._conversion_column) IS
+COMMENT ON FUNCTION snowflake._identity_replacement(snowflake._conversion_part, snowflake._conversion_column) IS
     'returns the commands that put a new sequence in the place of an identity''s';
 
 CREATE FUNCTION snowflake._identity_steps(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
+    seq constant regclass := part.seq;
     identity snowflake._conversion_column;
 BEGIN
-    SELECT c.* INTO identity FROM unnest(columns) c WHERE c.is_identity;
+    SELECT c.* INTO identity FROM unnest(part.columns) c WHERE c.is_identity;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT * FROM snowflake._identity_defaults(columns, dependents);
-    RETURN QUERY SELECT * FROM snowflake._guard_step(seq);
+    RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
+    RETURN QUERY SELECT * FROM snowflake._guard_step(part);
     RETURN QUERY
         SELECT x.command, x.effect, NULL::regclass, NULL::bigint, NULL::name
-            FROM snowflake._identity_replacement(seq, identity) x;
+            FROM snowflake._identity_replacement(part, identity) x;
     RETURN QUERY
         SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
             FROM snowflake._conversion_rights('pg_class'::regclass, seq) x;
     RETURN QUERY
         SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
             FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x;
+    RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_steps(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+COMMENT ON FUNCTION snowflake._identity_steps(snowflake._conversion_part, snowflake._conversion_dependent[]) IS
     'returns the steps that make the sequence of an identity anew; none if the sequence is no identity''s';
 
 CREATE FUNCTION snowflake._identity_obstacles(seq regclass, columns snowflake._conversion_column[])

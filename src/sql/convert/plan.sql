@@ -2,6 +2,7 @@
 
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
+        increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
@@ -15,7 +16,7 @@ CREATE FUNCTION snowflake.conversion_plan(
     SET jit = off
     AS $function$
 DECLARE
-    part constant snowflake._conversion_part := snowflake._conversion_part(seq);
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, increment);
 BEGIN
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
@@ -26,5 +27,5 @@ BEGIN
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -156,14 +156,14 @@ $function$;
 COMMENT ON FUNCTION snowflake._conversion_run(snowflake._conversion_request, text) IS
     'runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with';
 
-CREATE FUNCTION snowflake._convert_to_snowflake(seq regclass, caller_search_path text)
+CREATE FUNCTION snowflake._convert_to_snowflake(seq regclass, increment text, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], true)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], true, increment)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
@@ -174,16 +174,16 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text) IS
+COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, text) IS
     'does what convert_sequence_to_snowflake() does, for a caller with a search_path';
 
-CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass)
+CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass, increment text DEFAULT 'refuse')
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._convert_to_snowflake(seq, increment, pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass) IS
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
@@ -193,7 +193,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], false)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], false, 'drop')::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

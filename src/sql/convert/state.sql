@@ -1,7 +1,9 @@
 -- What a conversion in either direction works with. It is read as of now, whatever the isolation level of the
 -- transaction is: the snapshot of a transaction that is SERIALIZABLE shows catalogs that have changed since.
 
-CREATE TYPE snowflake._conversion_request AS (seqs regclass[], to_snowflake boolean);
+CREATE TYPE snowflake._conversion_request AS (
+    seqs regclass[], to_snowflake boolean,
+    increment text); -- see _conversion_part
 COMMENT ON TYPE snowflake._conversion_request IS
     'what a caller has asked for';
 
@@ -137,7 +139,7 @@ BEGIN
         RETURN snowflake._state_of_way_back(request.seqs[1]);
     END IF;
     RETURN snowflake._state_of_conversion(
-        ARRAY(SELECT snowflake._conversion_part(seq) FROM unnest(request.seqs) seq));
+        ARRAY(SELECT snowflake._conversion_part(seq, request.increment) FROM unnest(request.seqs) seq));
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS

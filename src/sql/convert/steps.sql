@@ -1,26 +1,19 @@
 -- The steps: all commands of a conversion, in order. Several sequences have one plan, in which each table is
 -- altered once.
 
-CREATE TYPE snowflake._conversion_part AS (
-    seq regclass,
-    name text,  -- of the sequence: an identity's is replaced by one of this name
-    owner oid,  -- of the sequence
-    columns snowflake._conversion_column[]);
-COMMENT ON TYPE snowflake._conversion_part IS
-    'a sequence that is converted, in either direction, and the columns that this concerns';
-
-CREATE FUNCTION snowflake._conversion_part(seq regclass)
+CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
+    PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq),
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment,
             ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c))::snowflake._conversion_part;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_part(regclass) IS
+COMMENT ON FUNCTION snowflake._conversion_part(regclass, text) IS
     'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
 
 -- A column that several sequences concern, such as a key that is a reference too, changes once.
@@ -72,9 +65,11 @@ CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
 BEGIN
     RETURN ARRAY(
         SELECT x
-            FROM snowflake._conversion_obstacles(
-                     part.seq, part.columns,
-                     ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d)) x
+            FROM (SELECT snowflake._conversion_obstacles(
+                             part.seq, part.columns,
+                             ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d))
+                  UNION ALL
+                  SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
             ORDER BY x COLLATE "C");
 END
 $function$;
@@ -113,10 +108,10 @@ DECLARE
         ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p.seq, p.columns, dependents) s;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p, dependents) s;
     RETURN QUERY SELECT * FROM snowflake._conversion_widenings(columns, dependents);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(columns);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p.seq) s
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p) s
                      WHERE NOT EXISTS (SELECT FROM unnest(p.columns) c WHERE c.is_identity);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
