@@ -209,6 +209,17 @@ Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     return outcomes_datum(outcomes, numbers.count);
 }
 
+// _try_partition(regclass, smallint, bigint[]) returns text[]
+PG_FUNCTION_INFO_V1(snowflake_try_partition);
+Datum snowflake_try_partition(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_partition(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
+                              outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
 // _is_harmless_to_run(regclass, oid) returns boolean
 PG_FUNCTION_INFO_V1(snowflake_is_harmless_to_run);
 Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {

@@ -33,6 +33,7 @@ extern "C" {
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
@@ -75,6 +76,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
 #include "parser/parser.h"
+#include "partitioning/partbounds.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #if PG_VERSION_NUM < 170000

@@ -69,6 +69,13 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
 COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
     'returns what a check of one column makes of each number; NULL: it could run a user''s code';
 
+CREATE FUNCTION snowflake._try_partition(partition regclass, attnum smallint, numbers bigint[])
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_try_partition'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._try_partition(regclass, smallint, bigint[]) IS
+    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it could run a user''s code';
+
 CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'

@@ -305,6 +305,7 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
+                  UNION ALL SELECT snowflake._partition_obstacles(columns)
                   UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
                   UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
