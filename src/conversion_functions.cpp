@@ -260,6 +260,15 @@ Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(event_triggers::have_failed());
 }
 
+// _session_of(oid) returns integer
+PG_FUNCTION_INFO_V1(snowflake_session_of);
+Datum snowflake_session_of(PG_FUNCTION_ARGS) {
+    const int process = server::session_of(PG_GETARG_OID(0));
+    if (process == 0)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(process);
+}
+
 // _lock(oid) returns boolean
 PG_FUNCTION_INFO_V1(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {

@@ -85,7 +85,9 @@ extern "C" {
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "storage/s_lock.h"
+#include "storage/sinvaladt.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -251,6 +253,20 @@ inline Oid owner_of(Oid relation) {
     const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
     return owner;
+}
+
+// Returns the process of the session that a temporary schema belongs to; 0: there is none, or the
+// schema is not temporary.
+inline int session_of(Oid temporary_schema) {
+#if PG_VERSION_NUM >= 170000
+    const ProcNumber number = GetTempNamespaceProcNumber(temporary_schema);
+    const PGPROC *process =
+        number == INVALID_PROC_NUMBER ? nullptr : ProcNumberGetProc(number);
+#else
+    const BackendId number = GetTempNamespaceBackendId(temporary_schema);
+    const PGPROC *process = number == InvalidBackendId ? nullptr : BackendIdGetProc(number);
+#endif
+    return process == nullptr ? 0 : process->pid;
 }
 
 // Returns the name of a relation as a statement takes it: public.orders_id_seq.

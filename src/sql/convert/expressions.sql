@@ -90,6 +90,13 @@ CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
 COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
     'tells whether parsing the stored expressions of an object again runs no code of users';
 
+CREATE FUNCTION snowflake._session_of(temporary_schema oid)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_session_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._session_of(oid) IS
+    'returns the process of the session that a temporary schema belongs to; NULL: there is none';
+
 CREATE FUNCTION snowflake._lock(relation oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_lock'
