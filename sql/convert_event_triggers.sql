@@ -45,5 +45,51 @@ DROP EVENT TRIGGER regress_snowflake_catch;
 DROP VIEW faulty;
 SELECT * FROM convert('P0001');
 
+-- One that keeps an audit, in a table that it finds by the caller's search_path, with an ID from its own
+-- sequence, which is converted before, with and after the others.
+CREATE TABLE audit (id serial PRIMARY KEY, command text, at timestamptz DEFAULT now());
+CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO audit (command) VALUES (tg_event || ' ' || tg_tag);
+END $$;
+CREATE EVENT TRIGGER regress_snowflake_audit_1 ON ddl_command_start EXECUTE FUNCTION audit();
+CREATE EVENT TRIGGER regress_snowflake_audit_2 ON ddl_command_end EXECUTE FUNCTION audit();
+CREATE EVENT TRIGGER regress_snowflake_audit_3 ON sql_drop EXECUTE FUNCTION audit();
+CREATE TABLE plain (id serial PRIMARY KEY);
+CREATE VIEW plain_view AS SELECT id FROM plain;
+CREATE TABLE identity (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+TRUNCATE audit;
+SELECT snowflake.convert_sequence_to_snowflake('plain_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('identity_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('audit_id_seq');
+SELECT snowflake.convert_snowflake_to_sequence('audit_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('audit_id_seq');
+SELECT count(*) > 30 AS kept, count(DISTINCT id) = count(*) AS different, max(snowflake.get_node(id)) AS node FROM audit;
+-- The same with an identity, and with blocks.
+SET session_replication_role = replica; -- they do not fire
+DROP TABLE audit;
+CREATE TABLE audit (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, command text, at timestamptz DEFAULT now());
+CREATE VIEW audit_view AS SELECT id FROM audit;
+RESET session_replication_role;
+SELECT snowflake.convert_sequence_to_snowflake('audit_id_seq');
+SELECT snowflake.convert_snowflake_to_sequence('audit_id_seq');
+ALTER SEQUENCE audit_id_seq INCREMENT 10;
+SELECT snowflake.convert_sequence_to_snowflake('audit_id_seq', 'keep');
+SELECT count(*) > 20 AS kept, count(DISTINCT id) = count(*) AS different, max(snowflake.get_node(id)) AS node FROM audit;
+-- It writes to a path of its own if it sets one.
+CREATE SCHEMA elsewhere;
+CREATE TABLE elsewhere.audit (command text);
+ALTER FUNCTION audit() SET search_path = elsewhere;
+ALTER TABLE plain ADD COLUMN other_id integer DEFAULT nextval('plain_id_seq');
+DELETE FROM elsewhere.audit;
+CREATE TEMPORARY TABLE before AS SELECT count(*) FROM audit;
+SELECT snowflake.convert_sequence_to_snowflake('plain_id_seq');
+SELECT count(*) > 0 AS elsewhere FROM elsewhere.audit;
+SELECT count(*) - (SELECT count FROM before) AS here FROM audit;
+SHOW search_path;
+
 SET client_min_messages = warning;
-DROP SCHEMA events CASCADE;
+DROP EVENT TRIGGER regress_snowflake_audit_1;
+DROP EVENT TRIGGER regress_snowflake_audit_2;
+DROP EVENT TRIGGER regress_snowflake_audit_3;
+DROP SCHEMA events, elsewhere CASCADE;

@@ -82,6 +82,8 @@ CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
+    -- The guard goes first: an event trigger may insert after each command.
+    RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
     RETURN QUERY
         SELECT format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s',
                       CASE t.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
@@ -90,7 +92,6 @@ BEGIN
                pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
             FROM unnest(part.columns) c JOIN pg_class t ON t.oid = c.relid
             ORDER BY c.relid::oid, c.attnum;
-    RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._steps_back(snowflake._conversion_part) IS

@@ -14,7 +14,7 @@ BEGIN
                format('ACCESS EXCLUSIVE lock on %s', c.relid), NULL::regclass, NULL::bigint,
                pg_get_userbyid(snowflake._default_role(c.relid, array_agg(c.attrdef)))
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v'
+            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v' AND NOT c.is_identity
             GROUP BY c.relid
             ORDER BY c.relid::oid;
 END

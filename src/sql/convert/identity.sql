@@ -1,5 +1,6 @@
 -- Identity columns. A column with an identity cannot have a default of its own, and the sequence goes with
--- the identity: a new sequence takes its name and its place.
+-- the identity: a new sequence takes its name and its place. One command takes the identity away and sets the
+-- default, so that an event trigger can insert before and after it.
 
 -- Defaults that use the sequence keep the server from dropping it. Those of views that are out of the way
 -- went with their view.
@@ -54,6 +55,9 @@ DECLARE
     seq constant regclass := part.seq;
     s record;
     replacement text; -- the new sequence, under its first name
+    is_shared constant boolean := EXISTS ( -- with partitions, from PostgreSQL 17 on
+        SELECT FROM pg_inherits i JOIN pg_attribute a ON a.attrelid = i.inhrelid AND a.attname = identity.attname
+            WHERE i.inhparent = identity.relid AND a.attidentity <> '');
 BEGIN
     SELECT c.oid, c.relname, c.relowner, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
         FROM pg_class c
@@ -73,7 +77,8 @@ BEGIN
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
     effect := 'goes on after the last value';
     RETURN NEXT;
-    command := format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', identity.relid, identity.attname);
+    command := format('ALTER TABLE %s%s ALTER COLUMN %I DROP IDENTITY, ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L::regclass)',
+                      CASE WHEN NOT is_shared THEN 'ONLY ' END, identity.relid, identity.attname, identity.attname, replacement);
     effect := format('ACCESS EXCLUSIVE lock on %s%s', identity.relid,
                      CASE s.attidentity WHEN 'a' THEN '; GENERATED ALWAYS is no longer enforced' END);
     RETURN NEXT;
@@ -106,7 +111,6 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
-    RETURN QUERY SELECT * FROM snowflake._guard_step(part);
     RETURN QUERY
         SELECT x.command, x.effect, NULL::regclass, NULL::bigint, NULL::name
             FROM snowflake._identity_replacement(part, identity) x;
@@ -117,6 +121,7 @@ BEGIN
         SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
             FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
+    RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._identity_steps(snowflake._conversion_part, snowflake._conversion_dependent[]) IS

@@ -122,6 +122,24 @@ $function$;
 COMMENT ON FUNCTION snowflake._remember_steps(snowflake._conversion_part) IS
     'returns the step that notes the options of a sequence; none if they are those of CREATE SEQUENCE';
 
+CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    step snowflake._conversion_step;
+BEGIN
+    IF snowflake._future_increment(part) <> snowflake._guard() THEN
+        step.effect := format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval '
+                              'goes on taking numbers', part.name, snowflake._future_increment(part));
+        RETURN NEXT step;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._stride_remarks(snowflake._conversion_part) IS
+    'returns a remark on a sequence that is not guarded';
+
 -- A sequence cannot have a limit below its last value, and counting down from an ID would meet other IDs.
 CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step

@@ -57,6 +57,13 @@ $function$;
 COMMENT ON FUNCTION snowflake._is_converted(snowflake._conversion_part) IS
     'tells whether there is nothing left to convert';
 
+CREATE FUNCTION snowflake._has_identity(part snowflake._conversion_part)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT coalesce(pg_catalog.bool_or(c.is_identity), false) FROM pg_catalog.unnest(part.columns) c);
+COMMENT ON FUNCTION snowflake._has_identity(snowflake._conversion_part) IS
+    'tells whether a sequence is the identity of a column, and is made anew';
+
 CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -108,11 +115,11 @@ DECLARE
         ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p, dependents) s;
     RETURN QUERY SELECT * FROM snowflake._conversion_widenings(columns, dependents);
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p, dependents) s;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._room_steps(p) s WHERE NOT snowflake._has_identity(p);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(columns);
-    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p) s
-                     WHERE NOT EXISTS (SELECT FROM unnest(p.columns) c WHERE c.is_identity);
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p) s WHERE NOT snowflake._has_identity(p);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(columns);
