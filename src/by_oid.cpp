@@ -95,6 +95,28 @@ bool lock(Oid relation) {
     return lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);
 }
 
+bool own_as_serial(Oid sequence) {
+    Oid table = InvalidOid;
+    int32 column = 0;
+    if (get_rel_relkind(sequence) != RELKIND_SEQUENCE || !lock(sequence) ||
+        !sequenceIsOwned(sequence, DEPENDENCY_INTERNAL, &table, &column))
+        return false;
+    HeapTuple tuple = SearchSysCacheAttNum(table, static_cast<AttrNumber>(column));
+    const bool is_identity =
+        !HeapTupleIsValid(tuple) ||
+        reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attidentity != '\0';
+    if (HeapTupleIsValid(tuple))
+        ReleaseSysCache(tuple);
+    if (is_identity)
+        return false;
+    deleteDependencyRecordsForClass(RelationRelationId, sequence, RelationRelationId,
+                                    DEPENDENCY_INTERNAL);
+    const ObjectAddress owned = {RelationRelationId, sequence, 0};
+    const ObjectAddress owner = {RelationRelationId, table, column};
+    recordDependencyOn(&owned, &owner, DEPENDENCY_AUTO);
+    return true;
+}
+
 std::int64_t last_value(Oid sequence) {
     Relation relation = open_to_read(sequence);
     if (relation->rd_rel->relkind != RELKIND_SEQUENCE)

@@ -17,6 +17,10 @@ namespace snowflake::by_oid {
 // sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
 bool lock(Oid relation);
 
+// Lets a sequence that the catalog has as that of an identity, of a column that is none, belong to
+// the column as that of a serial does. Returns whether it was such a sequence. Locks it.
+bool own_as_serial(Oid sequence);
+
 // Returns the last_value of a sequence. Raises 42809 if the relation is none.
 std::int64_t last_value(Oid sequence);
 

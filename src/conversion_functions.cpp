@@ -287,6 +287,12 @@ Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
     return in_present("_require_outcome", fcinfo);
 }
 
+// _own_as_serial(regclass) returns boolean
+PG_FUNCTION_INFO_V1(snowflake_own_as_serial);
+Datum snowflake_own_as_serial(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(by_oid::own_as_serial(PG_GETARG_OID(0)));
+}
+
 // _last_value(regclass) returns bigint
 PG_FUNCTION_INFO_V1(snowflake_last_value);
 Datum snowflake_last_value(PG_FUNCTION_ARGS) {

@@ -82,6 +82,7 @@ CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
+    RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
     -- The guard goes first: an event trigger may insert after each command.
     RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
     RETURN QUERY

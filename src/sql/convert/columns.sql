@@ -155,8 +155,9 @@ BEGIN
         identity AS (
             SELECT d.refobjid AS relid, d.refobjsubid::smallint AS attnum
                 FROM pg_depend d
+                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
                 WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
-                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity <> ''
         ),
         sources AS (
             -- The sequence of an identity is made anew, and so are all defaults that use it.

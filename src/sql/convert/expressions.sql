@@ -104,6 +104,13 @@ CREATE FUNCTION snowflake._lock(relation oid)
 COMMENT ON FUNCTION snowflake._lock(oid) IS
     'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
 
+CREATE FUNCTION snowflake._own_as_serial(seq regclass)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._own_as_serial(regclass) IS
+    'lets a sequence of the caller belong to its column as that of a serial does, where the column was an identity; returns whether it was';
+
 CREATE FUNCTION snowflake._last_value(seq regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_last_value'

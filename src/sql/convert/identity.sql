@@ -148,3 +148,35 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake._identity_obstacles(regclass, snowflake._conversion_column[]) IS
     'lists what keeps the sequence of an identity from being made anew';
+
+-- An extension of the same name turned identities into defaults by writing to the catalog, and left the sequence
+-- to a column that is no identity any more: neither a dump nor ALTER SEQUENCE can do with that.
+CREATE FUNCTION snowflake._is_left_behind(seq regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_depend d
+                       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                       WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+                         AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity = '');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_left_behind(regclass) IS
+    'tells whether a sequence belongs to an identity that is none any more';
+
+CREATE FUNCTION snowflake._ownership_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('SELECT snowflake._own_as_serial(%L)', part.seq),
+               'the sequence belongs to its column as that of a serial does', NULL::regclass, NULL::bigint, NULL::name
+            WHERE snowflake._is_left_behind(part.seq);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._ownership_steps(snowflake._conversion_part) IS
+    'returns the step that mends a sequence which was left behind by an identity';

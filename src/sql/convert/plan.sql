@@ -6,7 +6,7 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
-        OUT size bigint,      -- their size in bytes
+        OUT size bigint,      -- their size in bytes, or that of the materialized view which it fills
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE

@@ -47,7 +47,8 @@ CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
 DECLARE
     increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    RETURN (SELECT (increment = snowflake._guard()
+    RETURN NOT snowflake._is_left_behind(part.seq)
+           AND (SELECT (increment = snowflake._guard()
                     OR increment > 1
                        AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
@@ -117,6 +118,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
     RETURN QUERY SELECT * FROM snowflake._conversion_widenings(columns, dependents);
     RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p, dependents) s;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._ownership_steps(p) s;
     RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._room_steps(p) s WHERE NOT snowflake._has_identity(p);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(columns);
     RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p) s WHERE NOT snowflake._has_identity(p);
