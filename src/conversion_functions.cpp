@@ -7,6 +7,7 @@
 #include "expression.hpp"
 #include "harmless.hpp"
 #include "layout_datum.hpp"
+#include "rehearsal.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
 #include "trial.hpp"
@@ -285,6 +286,25 @@ Datum snowflake_present_state(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(snowflake_require_present_outcome);
 Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
     return in_present("_require_outcome", fcinfo);
+}
+
+// _rehearse(_conversion_state) returns void
+PG_FUNCTION_INFO_V1(snowflake_rehearse);
+Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
+    bool is_null = true;
+    const Datum emptied = GetAttributeByName(PG_GETARG_HEAPTUPLEHEADER(0), "emptied", &is_null);
+    Datum *items = nullptr;
+    int count = 0;
+    if (!is_null)
+        deconstruct_array(DatumGetArrayTypeP(emptied), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
+                          &items, nullptr, &count);
+    Oid *tables = allocate_array<Oid>(count);
+    std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
+    rehearsal::run(
+        tables, count,
+        schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
+        PG_GETARG_DATUM(0));
+    PG_RETURN_VOID();
 }
 
 // _own_as_serial(regclass) returns boolean

@@ -31,6 +31,7 @@ extern "C" {
 #include "access/xloginsert.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/partition.h"
@@ -58,6 +59,7 @@ extern "C" {
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"
 #endif
+#include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -267,6 +269,24 @@ inline int session_of(Oid temporary_schema) {
     const PGPROC *process = number == InvalidBackendId ? nullptr : BackendIdGetProc(number);
 #endif
     return process == nullptr ? 0 : process->pid;
+}
+
+// Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
+// a table and of its TOAST table anew.
+inline void set_empty_file(Relation relation) {
+#if PG_VERSION_NUM >= 160000
+    RelationSetNewRelfilenumber(relation, relation->rd_rel->relpersistence);
+#else
+    RelationSetNewRelfilenode(relation, relation->rd_rel->relpersistence);
+#endif
+}
+inline void rebuild_indexes(Oid table) {
+    ReindexParams parameters{};
+#if PG_VERSION_NUM >= 170000
+    reindex_relation(nullptr, table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#else
+    reindex_relation(table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#endif
 }
 
 // Returns the name of a relation as a statement takes it: public.orders_id_seq.

@@ -87,7 +87,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid[], boolean) IS
     'runs a command of a plan; returns why it failed where that is the fault of an expression';
 
-CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state, run_path text)
+CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -96,7 +96,6 @@ CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state, run_path
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    large constant bigint := 1024 * 1024; -- bytes from which on a rewrite is announced
     owners constant oid[] := ARRAY(SELECT p.owner FROM unnest(state.parts) p);
     step snowflake._conversion_step;
     started timestamptz;
@@ -107,15 +106,15 @@ BEGIN
             RAISE NOTICE '%', step.effect;
             CONTINUE;
         END IF;
-        IF step.size >= large THEN
-            RAISE NOTICE 'rewriting table % (%)', step.rewrites, pg_size_pretty(step.size);
+        IF snowflake._is_large(step.size) THEN
+            RAISE NOTICE '% (%)', coalesce('rewriting table ' || step.rewrites, step.command), pg_size_pretty(step.size);
             started := clock_timestamp();
         END IF;
         obstacles := array_remove(
-            obstacles || snowflake._run_step(step.command, step.role, run_path, state.expected, owners, obstacles <> '{}'),
+            obstacles || snowflake._run_step(step.command, step.role, state.run_path, state.expected, owners, obstacles <> '{}'),
             NULL);
-        IF step.size >= large THEN
-            RAISE NOTICE 'rewrote table % in % s', step.rewrites,
+        IF snowflake._is_large(step.size) THEN
+            RAISE NOTICE '% in % s', coalesce('rewrote table ' || step.rewrites, 'done'),
                 round(extract(epoch FROM clock_timestamp() - started), 1);
         END IF;
     END LOOP;
@@ -126,8 +125,31 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_state, text) IS
+COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_state) IS
     'runs the commands of a plan; raises an error that names all of those that failed';
+
+-- Materialized views are not filled: they are out of other tables as well.
+CREATE FUNCTION snowflake._run_rehearsal(state snowflake._conversion_state)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET client_min_messages = warning
+    AS $function$
+BEGIN
+    state.plan := ARRAY(SELECT s FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL OR s.size IS NULL);
+    PERFORM snowflake._run_steps(state);
+    RETURN true;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._run_rehearsal(snowflake._conversion_state) IS
+    'runs the commands of a plan on tables that _rehearse() has emptied';
+
+CREATE FUNCTION snowflake._rehearse(state snowflake._conversion_state)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_rehearse'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._rehearse(snowflake._conversion_state) IS
+    'runs the commands of a plan on empty tables and takes everything back; raises an error that names all of those that failed';
 
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
     RETURNS snowflake._conversion_state
@@ -139,8 +161,6 @@ CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request,
     SET jit = off
     AS $function$
 DECLARE
-    -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
-    run_path constant text := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
     state snowflake._conversion_state;
 BEGIN
     state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
@@ -148,7 +168,12 @@ BEGIN
     IF request.to_snowflake THEN
         PERFORM snowflake._require_room(p) FROM unnest(state.parts) p;
     END IF;
-    PERFORM snowflake._run_steps(state, run_path);
+    -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
+    state.run_path := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
+    IF state.emptied <> '{}' THEN
+        PERFORM snowflake._rehearse(state);
+    END IF;
+    PERFORM snowflake._run_steps(state);
     PERFORM snowflake._require_present_outcome(state);
     RETURN state;
 END

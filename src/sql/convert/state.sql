@@ -12,6 +12,8 @@ CREATE TYPE snowflake._conversion_state AS (
     wanted regclass[],         -- the relations to be locked
     constraints oid[],         -- which the server makes again, or may make again
     plan snowflake._conversion_step[],
+    emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one
+    run_path text,             -- the search_path for the functions that the commands call
     altered integer,           -- how many columns the plan alters
     always boolean,            -- whether an identity among them is GENERATED ALWAYS
     meant snowflake._meant_default[],
@@ -73,6 +75,40 @@ $function$;
 COMMENT ON FUNCTION snowflake._lock_what_is_read(snowflake._conversion_dependent[]) IS
     'locks the tables from which materialized views are filled, against changes of their definition';
 
+CREATE FUNCTION snowflake._is_large(size bigint)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(size >= 1024 * 1024, false);
+COMMENT ON FUNCTION snowflake._is_large(bigint) IS
+    'tells whether a table of so many bytes takes a noticeable time to rewrite';
+
+-- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
+CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[], plan snowflake._conversion_step[])
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    tables constant oid[] := ARRAY(
+        SELECT DISTINCT c.oid
+            FROM unnest(columns) x
+            CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
+            CROSS JOIN LATERAL snowflake._table_tree(linked.relid) tree(relid)
+            JOIN pg_class c ON c.oid = tree.relid AND c.relkind = 'r'
+            WHERE x.widened
+            ORDER BY c.oid);
+BEGIN
+    IF NOT snowflake._is_large((SELECT sum(s.size) FROM unnest(plan) s WHERE s.rewrites IS NOT NULL)::bigint)
+       -- Not the caller's to empty.
+       OR EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+        RETURN '{}';
+    END IF;
+    RETURN tables;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[], snowflake._conversion_step[]) IS
+    'returns the tables that a rehearsal of a plan empties; none if the plan rewrites little';
+
 CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[])
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -101,6 +137,7 @@ BEGIN
                               'harmless', snowflake._tables_without_code(columns));
     -- The plan is made as a whole, before its first command changes what it is made from.
     state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
+    state.emptied := snowflake._tables_to_empty(columns, state.plan);
     RETURN state;
 END
 $function$;
@@ -122,6 +159,7 @@ BEGIN
     state.plan := ARRAY(SELECT s FROM snowflake._steps_back(part) s);
     state.altered := cardinality(part.columns);
     state.always := false;
+    state.emptied := '{}';
     state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(seq, part.columns, false) m);
     RETURN state;
 END
