@@ -25,6 +25,7 @@
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now
 --   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
+--   all.sql           all sequences at once
 --   settings.sql      settings of the session that would change what is made again
 --
 -- All functions run with a fixed search_path: names come out schema-qualified, and no object of the

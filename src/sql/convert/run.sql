@@ -151,6 +151,14 @@ CREATE FUNCTION snowflake._rehearse(state snowflake._conversion_state)
 COMMENT ON FUNCTION snowflake._rehearse(snowflake._conversion_state) IS
     'runs the commands of a plan on empty tables and takes everything back; raises an error that names all of those that failed';
 
+-- Users' functions may count on the caller's path; nothing in it goes before the server's own.
+CREATE FUNCTION snowflake._run_path(caller_search_path text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
+COMMENT ON FUNCTION snowflake._run_path(text) IS
+    'returns the search_path for the functions that the commands of a conversion call';
+
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -168,8 +176,7 @@ BEGIN
     IF request.to_snowflake THEN
         PERFORM snowflake._require_room(p) FROM unnest(state.parts) p;
     END IF;
-    -- Users' functions may count on the caller's path; nothing in it goes before the server's own.
-    state.run_path := concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
+    state.run_path := snowflake._run_path(caller_search_path);
     IF state.emptied <> '{}' THEN
         PERFORM snowflake._rehearse(state);
     END IF;

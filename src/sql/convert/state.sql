@@ -83,7 +83,7 @@ COMMENT ON FUNCTION snowflake._is_large(bigint) IS
     'tells whether a table of so many bytes takes a noticeable time to rewrite';
 
 -- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
-CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[], plan snowflake._conversion_step[])
+CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -98,16 +98,15 @@ DECLARE
             WHERE x.widened
             ORDER BY c.oid);
 BEGIN
-    IF NOT snowflake._is_large((SELECT sum(s.size) FROM unnest(plan) s WHERE s.rewrites IS NOT NULL)::bigint)
-       -- Not the caller's to empty.
-       OR EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+    -- All of them have to be the caller's to empty.
+    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
         RETURN '{}';
     END IF;
     RETURN tables;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[], snowflake._conversion_step[]) IS
-    'returns the tables that a rehearsal of a plan empties; none if the plan rewrites little';
+COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
+    'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
 
 CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[])
     RETURNS snowflake._conversion_state
@@ -137,7 +136,9 @@ BEGIN
                               'harmless', snowflake._tables_without_code(columns));
     -- The plan is made as a whole, before its first command changes what it is made from.
     state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
-    state.emptied := snowflake._tables_to_empty(columns, state.plan);
+    state.emptied := CASE
+        WHEN snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint)
+        THEN snowflake._tables_to_empty(columns) ELSE '{}' END;
     RETURN state;
 END
 $function$;
