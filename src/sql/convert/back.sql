@@ -38,7 +38,7 @@ BEGIN
                   HINT = 'Give each column that uses it a sequence of its own: '
                          'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
     END IF;
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop',
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop', false,
             ARRAY(SELECT c FROM snowflake._columns_back(seq) c))::snowflake._conversion_part;
 END
 $function$;

@@ -86,6 +86,7 @@ CREATE TYPE snowflake._conversion_part AS (
     name text,  -- of the sequence: an identity's is replaced by one of this name
     owner oid,  -- of the sequence
     increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+    move_generated boolean, -- whether generated columns may become the last of their table
     columns snowflake._conversion_column[]);
 COMMENT ON TYPE snowflake._conversion_part IS
     'a sequence that is converted, in either direction, and the columns that this concerns';

@@ -3,6 +3,7 @@
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
@@ -16,7 +17,7 @@ CREATE FUNCTION snowflake.conversion_plan(
     SET jit = off
     AS $function$
 DECLARE
-    part constant snowflake._conversion_part := snowflake._conversion_part(seq, increment);
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, increment, move_generated);
 BEGIN
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
@@ -27,5 +28,5 @@ BEGIN
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -188,14 +188,15 @@ $function$;
 COMMENT ON FUNCTION snowflake._conversion_run(snowflake._conversion_request, text) IS
     'runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with';
 
-CREATE FUNCTION snowflake._convert_to_snowflake(seq regclass, increment text, caller_search_path text)
+CREATE FUNCTION snowflake._convert_to_snowflake(
+        seq regclass, increment text, move_generated boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], true, increment)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], true, increment, move_generated)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
@@ -206,16 +207,19 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, text) IS
+COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, text) IS
     'does what convert_sequence_to_snowflake() does, for a caller with a search_path';
 
-CREATE FUNCTION snowflake.convert_sequence_to_snowflake(seq regclass, increment text DEFAULT 'refuse')
+CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
+        seq regclass,
+        increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+        move_generated boolean DEFAULT false) -- whether generated columns may become the last of their table
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, increment, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text) IS
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
@@ -225,7 +229,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], false, 'drop')::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], false, 'drop', false)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

@@ -3,7 +3,7 @@
 
 CREATE TYPE snowflake._conversion_request AS (
     seqs regclass[], to_snowflake boolean,
-    increment text); -- see _conversion_part
+    increment text, move_generated boolean); -- see _conversion_part
 COMMENT ON TYPE snowflake._conversion_request IS
     'what a caller has asked for';
 
@@ -178,7 +178,7 @@ BEGIN
         RETURN snowflake._state_of_way_back(request.seqs[1]);
     END IF;
     RETURN snowflake._state_of_conversion(
-        ARRAY(SELECT snowflake._conversion_part(seq, request.increment) FROM unnest(request.seqs) seq));
+        ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated) FROM unnest(request.seqs) seq));
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS

@@ -1,7 +1,7 @@
 -- The steps: all commands of a conversion, in order. Several sequences have one plan, in which each table is
 -- altered once.
 
-CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text)
+CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -9,11 +9,11 @@ CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text)
 BEGIN
     PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment,
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment, move_generated,
             ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c))::snowflake._conversion_part;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_part(regclass, text) IS
+COMMENT ON FUNCTION snowflake._conversion_part(regclass, text, boolean) IS
     'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
 
 -- A column that several sequences concern, such as a key that is a reference too, changes once.
@@ -70,12 +70,17 @@ CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
+DECLARE
+    dependents constant snowflake._conversion_dependent[] :=
+        ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d);
 BEGIN
     RETURN ARRAY(
         SELECT x
-            FROM (SELECT snowflake._conversion_obstacles(
-                             part.seq, part.columns,
-                             ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d))
+            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, dependents)
+                  UNION ALL
+                  SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
+                                'convert with move_generated => true to make it the last one', m.attname, m.relid)
+                      FROM snowflake._generated_moves(dependents) m WHERE NOT part.move_generated
                   UNION ALL
                   SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
             ORDER BY x COLLATE "C");
@@ -125,6 +130,10 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(columns);
+    RETURN QUERY
+        SELECT NULL::text, format('generated column %I of table %s becomes the last column', m.attname, m.relid),
+               NULL::regclass, NULL::bigint, NULL::name
+            FROM snowflake._generated_moves(dependents) m;
     RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._conversion_strangers(p.seq, p.columns) s;
 END
 $function$;

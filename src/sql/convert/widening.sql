@@ -88,6 +88,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT sum(pg_total_relation_size(member))::bigint AS size
                                     FROM snowflake._table_tree(t.relid) member) tree
             ORDER BY t.relid::oid;
+    RETURN QUERY SELECT * FROM snowflake._generated_expressions(dependents);
     RETURN QUERY
         SELECT format('SELECT snowflake._give_index_name(%L, %L)', format('%I.%I', i ->> 'namespace', i ->> 'free_name'), i ->> 'name'),
                NULL::text, NULL::regclass, NULL::bigint, NULL::name
