@@ -300,10 +300,9 @@ Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
                           &items, nullptr, &count);
     Oid *tables = allocate_array<Oid>(count);
     std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
-    rehearsal::run(
-        tables, count,
-        schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
-        PG_GETARG_DATUM(0));
+    rehearsal::run(tables, count,
+                   schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
+                   PG_GETARG_DATUM(0));
     PG_RETURN_VOID();
 }
 

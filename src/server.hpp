@@ -262,8 +262,7 @@ inline Oid owner_of(Oid relation) {
 inline int session_of(Oid temporary_schema) {
 #if PG_VERSION_NUM >= 170000
     const ProcNumber number = GetTempNamespaceProcNumber(temporary_schema);
-    const PGPROC *process =
-        number == INVALID_PROC_NUMBER ? nullptr : ProcNumberGetProc(number);
+    const PGPROC *process = number == INVALID_PROC_NUMBER ? nullptr : ProcNumberGetProc(number);
 #else
     const BackendId number = GetTempNamespaceBackendId(temporary_schema);
     const PGPROC *process = number == InvalidBackendId ? nullptr : BackendIdGetProc(number);

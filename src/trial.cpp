@@ -80,8 +80,8 @@ Node *with_number(Node *node, void *context) {
         if (test->nulltesttype == IS_NOT_NULL)
             return makeBoolConst(true, false);
         const Node *tested = reinterpret_cast<const Node *>(test->arg);
-        const bool is_number = IsA(tested, Var) &&
-                               reinterpret_cast<const Var *>(tested)->varattno == attribute;
+        const bool is_number =
+            IsA(tested, Var) && reinterpret_cast<const Var *>(tested)->varattno == attribute;
         return makeBoolConst(false, !is_number);
     }
     if (!IsA(node, Var))
@@ -100,9 +100,9 @@ Node *bound_of(Oid partition, Relation whole) {
         return nullptr;
     bool is_null = true;
     const Datum stored = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relpartbound, &is_null);
-    auto *bound = is_null ? nullptr
-                          : static_cast<PartitionBoundSpec *>(
-                                stringToNode(TextDatumGetCString(stored)));
+    auto *bound =
+        is_null ? nullptr
+                : static_cast<PartitionBoundSpec *>(stringToNode(TextDatumGetCString(stored)));
     ReleaseSysCache(tuple);
     if (bound == nullptr || bound->is_default)
         return nullptr;

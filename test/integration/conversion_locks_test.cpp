@@ -1,5 +1,5 @@
-// A conversion beside sessions that use its tables: it takes all locks or none, within the lock_timeout
-// in total, and no other session is part of a deadlock because of it.
+// A conversion beside sessions that use its tables: it takes all locks or none, within the
+// lock_timeout in total, and no other session is part of a deadlock because of it.
 #include "server.hpp"
 #include "session.hpp"
 
@@ -67,7 +67,8 @@ TEST_F(ConversionLocks, NothingIsHeldWhileOneIsWaitedFor) {
         converter.run("BEGIN");
         auto outcome = start_conversion(converter, "0");
         // It tries the others first, and then gives them up for as long as it takes.
-        wait_for(observer, waits_for(backend, relation) + " AND NOT " + holds_strong_locks(backend));
+        wait_for(observer,
+                 waits_for(backend, relation) + " AND NOT " + holds_strong_locks(backend));
         Session writer(server_);
         EXPECT_EQ(writer.sqlstate("INSERT INTO t1 SELECT 1 WHERE false"), "00000");
         EXPECT_EQ(outcome.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
@@ -90,8 +91,8 @@ TEST_F(ConversionLocks, LockTimeoutBoundsTheTotal) {
     Session converter(server_);
     const pid_t backend = converter.backend();
     auto outcome = start_conversion(converter, "3s");
-    for (int number = 0;
-         number < tables && outcome.wait_for(std::chrono::seconds(2)) == std::future_status::timeout;
+    for (int number = 0; number < tables &&
+                         outcome.wait_for(std::chrono::seconds(2)) == std::future_status::timeout;
          ++number)
         for (auto &reader : readers)
             if (observer.text("SELECT " + std::to_string(reader->backend()) +
@@ -134,8 +135,7 @@ TEST_F(ConversionLocks, NoWriterIsPartOfADeadlock) {
     for (int round = 0; round < 3; ++round) {
         Session converter(server_);
         EXPECT_EQ(converter.sqlstate(convert), "00000");
-        EXPECT_EQ(converter.sqlstate(
-                      "SELECT snowflake.convert_snowflake_to_sequence('t0_id_seq')"),
+        EXPECT_EQ(converter.sqlstate("SELECT snowflake.convert_snowflake_to_sequence('t0_id_seq')"),
                   "00000");
     }
     stopped = true;
