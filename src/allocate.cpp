@@ -105,8 +105,8 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
     session::wait_for_if_rolled_back(layout.unix_us(last_tick + 1));
 }
 
-// Waits for the record of IDs up to last, which the WAL covers up to lsn, if the clock does not keep
-// them from being made again after a crash. All other IDs wait for it at the commit.
+// Waits for the record of IDs up to last, which the WAL covers up to lsn, if the clock does not
+// keep them from being made again after a crash. All other IDs wait for it at the commit.
 void wait_if_record_is_needed(Layout layout, Id last, XLogRecPtr lsn, std::int64_t now_us) {
     // Sessions that wait for the page find it ahead of the time that they have read before.
     if (needs_record(layout, last, now_us) && !durability::is_known_durable(lsn) &&

@@ -31,8 +31,10 @@ extern "C" {
 #include "access/xloginsert.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
@@ -57,6 +59,7 @@ extern "C" {
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"
 #endif
+#include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -75,6 +78,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
 #include "parser/parser.h"
+#include "partitioning/partbounds.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
@@ -86,7 +90,9 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "storage/s_lock.h"
+#include "storage/sinvaladt.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -272,6 +278,37 @@ inline Oid owner_of(Oid relation) {
     const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
     return owner;
+}
+
+// Returns the process of the session that a temporary schema belongs to; 0: there is none, or the
+// schema is not temporary.
+inline int session_of(Oid temporary_schema) {
+#if PG_VERSION_NUM >= 170000
+    const ProcNumber number = GetTempNamespaceProcNumber(temporary_schema);
+    const PGPROC *process = number == INVALID_PROC_NUMBER ? nullptr : ProcNumberGetProc(number);
+#else
+    const BackendId number = GetTempNamespaceBackendId(temporary_schema);
+    const PGPROC *process = number == InvalidBackendId ? nullptr : BackendIdGetProc(number);
+#endif
+    return process == nullptr ? 0 : process->pid;
+}
+
+// Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
+// a table and of its TOAST table anew.
+inline void set_empty_file(Relation relation) {
+#if PG_VERSION_NUM >= 160000
+    RelationSetNewRelfilenumber(relation, relation->rd_rel->relpersistence);
+#else
+    RelationSetNewRelfilenode(relation, relation->rd_rel->relpersistence);
+#endif
+}
+inline void rebuild_indexes(Oid table) {
+    ReindexParams parameters{};
+#if PG_VERSION_NUM >= 170000
+    reindex_relation(nullptr, table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#else
+    reindex_relation(table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#endif
 }
 
 // Returns the name of a relation as a statement takes it: public.orders_id_seq.

@@ -181,9 +181,9 @@ TEST_F(Durability, AnIdWaitsForNothing) {
     EXPECT_FALSE(waited);
 }
 
-// Where the WAL of an ID is on disk already, rows that need no WAL are committed without a flush, as
-// with a sequence of the server. The sequence writes a record a second, and so not each row is asked
-// for.
+// Where the WAL of an ID is on disk already, rows that need no WAL are committed without a flush,
+// as with a sequence of the server. The sequence writes a record a second, and so not each row is
+// asked for.
 TEST_F(Durability, ARowWithoutWalIsNotFlushedForItsId) {
     const Server server(1, lazy_wal_writer());
     prepare(server);
