@@ -357,10 +357,12 @@ inline constexpr std::int64_t unix_to_server_us =
 #if PG_VERSION_NUM < 160000
 #undef PGDLLEXPORT
 #define PGDLLEXPORT __attribute__((visibility("default")))
-#endif
 #define SNOWFLAKE_FUNCTION(name)                                                                   \
-    extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);                                               \
-    PG_FUNCTION_INFO_V1(name)
+    _Pragma("GCC visibility push(default)") PG_FUNCTION_INFO_V1(name);                             \
+    _Pragma("GCC visibility pop") static_assert(true)
+#else
+#define SNOWFLAKE_FUNCTION(name) PG_FUNCTION_INFO_V1(name)
+#endif
 
 // The block by which the server knows that a module was built for it. Since PostgreSQL 18 the block
 // can tell the module's name and version.

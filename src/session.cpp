@@ -351,7 +351,7 @@ Sequence &look_up(Oid relid) {
         read_definition(*sequence);
     }
     if (sequence->definition.local_temporary)
-        MyXactFlags |= XACT_FLAGS_ACCESSEDTEMPNAMESPACE; // as relation_open() does
+        MyXactFlags |= int{XACT_FLAGS_ACCESSEDTEMPNAMESPACE}; // as relation_open() does
 
     if (sequence->permitted != GetUserId()) {
         const std::uint64_t before = generation;
