@@ -109,7 +109,7 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
 // keep them from being made again after a crash. All other IDs wait for it at the commit.
 void wait_if_record_is_needed(Layout layout, Id last, XLogRecPtr lsn, std::int64_t now_us) {
     // Sessions that wait for the page find it ahead of the time that they have read before.
-    if (needs_record(layout, last, now_us) && !durability::is_known_durable(lsn) &&
+    if (needs_record(layout, last, now_us) && !durability::is_durable(lsn) &&
         needs_record(layout, last, clock_us()))
         durability::wait_until_durable(lsn);
 }
@@ -161,7 +161,7 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     if (count == 0)
         return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
 
-    // What is left of a lease is below the batch, and is given up.
+    // The rest of a lease is below the batch. The session gives it up.
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
     const auto [reserved, lsn] = reserve_durably(
         sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set});

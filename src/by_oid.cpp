@@ -140,7 +140,7 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
                        RelationGetRelationName(relation)));
     const Oid index = find_index(relation, attribute);
-    // What committed rows hold now, whatever the transaction's isolation level is.
+    // The latest snapshot shows what committed rows hold now, at every isolation level.
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
     const std::int64_t greatest = OidIsValid(index)
                                       ? last_entry(relation, index, attribute, snapshot)

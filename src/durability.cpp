@@ -7,7 +7,6 @@ XLogRecPtr relied_on = InvalidXLogRecPtr;
 namespace {
 
 bool is_committing = false; // whether the callback has run in this transaction, which has not ended
-XLogRecPtr flushed = InvalidXLogRecPtr; // up to where this session knows the WAL to be on disk
 
 // Makes the commit that comes next wait for the WAL up to relied_on.
 //
@@ -54,13 +53,12 @@ void rely_on_more(XLogRecPtr lsn) {
         bind_commit();
 }
 
-bool is_known_durable(XLogRecPtr lsn) {
-    return lsn <= flushed && !server::awaits_standbys(lsn);
+bool is_durable(XLogRecPtr lsn) {
+    return !XLogNeedsFlush(lsn) && !server::awaits_standbys(lsn);
 }
 
 void wait_until_durable(XLogRecPtr lsn) {
     XLogFlush(lsn);
-    flushed = std::max(flushed, lsn);
     server::wait_for_standbys(lsn);
 }
 

@@ -10,8 +10,8 @@
 
 namespace snowflake::event_triggers {
 
-// What run() of run_as has set: the search_path that event triggers find, and the calls of them
-// that have not ended, the innermost first.
+// The search_path that event triggers find while a command runs, and the calls of them that have
+// not ended, the innermost first.
 struct Watch {
     const char *search_path; // nullptr: event triggers are not watched
     struct Call *innermost;

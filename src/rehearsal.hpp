@@ -1,7 +1,7 @@
 // A rehearsal of commands on tables that are empty for as long as it lasts.
 //
-// What a command makes again may have no meaning any more. The server finds out when it makes it,
-// after all tables have been rewritten. On empty tables that takes no time.
+// A command may make an expression again that has no meaning any more. The server finds out when it
+// makes it, after all tables have been rewritten. On empty tables that takes no time.
 #pragma once
 
 #include "server.hpp"
