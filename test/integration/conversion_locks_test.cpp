@@ -33,14 +33,14 @@ class ConversionLocks : public testing::Test {
                         table(number - 1) + ", item text)");
     }
 
-    // Runs the conversion in a session of its own, and returns the SQLSTATE it ends with.
-    std::future<std::string> start_conversion(Session &session, const std::string &lock_timeout) {
-        session.run("SET lock_timeout = '" + lock_timeout + "'");
-        return std::async(std::launch::async, [&session] { return session.sqlstate(convert); });
-    }
-
     Server server_;
 };
+
+// Starts the conversion. What it returns is the SQLSTATE that the conversion ends with.
+std::future<std::string> start_conversion(Session &session, const std::string &lock_timeout) {
+    session.run("SET lock_timeout = '" + lock_timeout + "'");
+    return std::async(std::launch::async, [&session] { return session.sqlstate(convert); });
+}
 
 std::string waits_for(pid_t backend, const std::string &relation) {
     return "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = " + std::to_string(backend) +
