@@ -119,7 +119,7 @@ Callee callee_of(Oid function) {
         return std::strcmp(NameStr(form->proname), name) == 0;
     };
     Callee callee = Callee::other;
-    if (ours && is_named("nextval"))
+    if (ours && (is_named("nextval") || is_named("next_id")))
         callee = Callee::nextval;
     else if (ours && is_named("nextvals"))
         callee = Callee::nextvals;

@@ -13,7 +13,7 @@ namespace snowflake::expression {
 enum class Callee {
     other,          // none of the following
     server_nextval, // the server's nextval(regclass)
-    nextval,        // snowflake.nextval, with or without a layout
+    nextval,        // snowflake.nextval or next_id, with or without a layout
     nextvals,       // snowflake.nextvals
     currval,        // snowflake.currval
 };

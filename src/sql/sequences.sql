@@ -18,7 +18,7 @@ CREATE VIEW snowflake.sequences AS
                     JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
                     WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
                       AND d.refclassid = 'pg_catalog.pg_proc'::regclass
-                      AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
+                      AND p.proname IN ('nextval', 'next_id') AND p.pronamespace = 'snowflake'::regnamespace)
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
