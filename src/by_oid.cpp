@@ -134,7 +134,7 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
     const bool is_suitable =
         relation->rd_rel->relkind == RELKIND_RELATION && !RELATION_IS_OTHER_TEMP(relation) &&
         attribute > 0 && attribute <= RelationGetNumberOfAttributes(relation) &&
-        TupleDescAttr(RelationGetDescr(relation), attribute - 1)->atttypid == INT8OID;
+        IsBinaryCoercible(TupleDescAttr(RelationGetDescr(relation), attribute - 1)->atttypid, INT8OID);
     if (!is_suitable)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,

@@ -157,7 +157,7 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!get_rel_relispartition(partition))
         return false;
     const Oid parent = get_partition_parent(partition, false);
-    if (get_atttype(parent, attribute) != INT8OID)
+    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID))
         return false;
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
