@@ -11,7 +11,7 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
 SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql decode.sql time.sql id.sql nodes.sql) \
-               $(addprefix src/sql/convert/,expressions.sql) src/sql/sequences.sql \
+               $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
                $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
                $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql increments.sql guard.sql \

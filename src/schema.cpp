@@ -12,6 +12,10 @@ Oid find() {
     return get_namespace_oid(name, true);
 }
 
+Oid find_compat() {
+    return get_namespace_oid("snowflake_compat", true);
+}
+
 Oid find_function(const char *function, Oid argument_type) {
     List *qualified = server::list_of(makeString(pstrdup(name)), makeString(pstrdup(function)));
     return LookupFuncName(qualified, 1, &argument_type, false);

@@ -8,6 +8,10 @@ namespace snowflake::schema {
 // Returns the OID of the schema; InvalidOid: the extension is not installed in this database.
 Oid find();
 
+// Returns the OID of the schema snowflake_compat, whose functions take the names of sequences;
+// InvalidOid: the extension is not installed.
+Oid find_compat();
+
 // Returns the OID of a function in the schema with one argument of a type. Raises 42883 if there
 // is none.
 Oid find_function(const char *function, Oid argument_type);
