@@ -263,6 +263,12 @@ Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(event_triggers::have_failed());
 }
 
+// _is_made_here(xid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_made_here);
+Datum snowflake_is_made_here(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(TransactionIdIsCurrentTransactionId(PG_GETARG_TRANSACTIONID(0)));
+}
+
 // _session_of(oid) returns integer
 SNOWFLAKE_FUNCTION(snowflake_session_of);
 Datum snowflake_session_of(PG_FUNCTION_ARGS) {

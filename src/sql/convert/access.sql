@@ -26,6 +26,7 @@
 --   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
 --   all.sql           all sequences at once
+--   new_columns.sql   columns that are converted by the command that makes them
 --   settings.sql      settings of the session that would change what is made again
 --
 -- All functions run with a fixed search_path: names come out schema-qualified, and no object of the
