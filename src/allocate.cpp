@@ -19,7 +19,7 @@ using session::Sequence;
 struct Wanted {
     std::int64_t count;
     bool batch;
-    bool far_ahead; // whether the sequence may go farther ahead than furthest_ahead_us
+    bool far_ahead;      // whether the sequence may go farther ahead than furthest_ahead_us
     std::int64_t stride; // consecutive counters to reserve for each ID
 };
 
@@ -131,11 +131,9 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const Granted granted = reserve_durably(sequence, layout, node, now_us,
-                                            {.count = wanted,
-                                             .batch = false,
-                                             .far_ahead = true,
-                                             .stride = sequence.definition.stride});
+    const Granted granted = reserve_durably(
+        sequence, layout, node, now_us,
+        {.count = wanted, .batch = false, .far_ahead = true, .stride = sequence.definition.stride});
     sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
 }
 
@@ -185,8 +183,9 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
 
     // The rest of a lease is below the batch. The session gives it up.
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
-    const auto [reserved, lsn] = reserve_durably(
-        sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set, .stride = stride});
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, layout, node, now_us,
+                        {.count = count, .batch = true, .far_ahead = may_set, .stride = stride});
     durability::rely_on(lsn);
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
     return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};

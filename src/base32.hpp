@@ -1,5 +1,5 @@
-// An ID as 13 characters of Crockford's base 32, both ways: digits and capital letters without I, L,
-// O and U. The texts sort as the IDs do.
+// An ID as 13 characters of Crockford's base 32, both ways: digits and capital letters without I,
+// L, O and U. The texts sort as the IDs do.
 //
 // Pure: no server headers, no allocation, no failure that is not a value.
 #pragma once
@@ -31,9 +31,8 @@ constexpr std::array<char, length> encode(Id id) noexcept {
 // The value of a character, 0 to 31; -1: it has none. Case does not matter. The letters that people
 // take for digits count as these: I and L as 1, O as 0.
 constexpr int value_of(char character) noexcept {
-    const char capital = character >= 'a' && character <= 'z'
-                             ? static_cast<char>(character - 'a' + 'A')
-                             : character;
+    const char capital =
+        character >= 'a' && character <= 'z' ? static_cast<char>(character - 'a' + 'A') : character;
     if (capital == 'O')
         return 0;
     if (capital == 'I' || capital == 'L')

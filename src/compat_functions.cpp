@@ -1,5 +1,6 @@
-// The functions of the schema snowflake_compat: nextval and currval as clients say them, with the name
-// of the sequence as a text. They choose between the functions of this extension and the server's.
+// The functions of the schema snowflake_compat: nextval and currval as clients say them, with the
+// name of the sequence as a text. They choose between the functions of this extension and the
+// server's.
 
 #include "allocate.hpp"
 #include "marks.hpp"
@@ -12,7 +13,8 @@ namespace {
 
 // Finds the sequence that a client names, as the server does for a literal of type regclass.
 Oid sequence_argument(const text *name) {
-    return DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(name))));
+    return DatumGetObjectId(
+        DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(name))));
 }
 
 } // namespace

@@ -335,4 +335,22 @@ Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(value);
 }
 
+// _glimpse_last_value(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_last_value);
+Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_last_value(PG_GETARG_OID(0));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+// _glimpse_greatest_value(regclass, smallint) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_greatest_value);
+Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
 } // extern "C"

@@ -268,7 +268,7 @@ bool names_sequence(const Use &use, Oid sequence) {
 struct Replacement {
     Oid sequence;
     bool (*is_meant)(Callee); // the calls that are replaced
-    Node *in_place; // what stands for them afterwards
+    Node *in_place;           // what stands for them afterwards
     bool found;
 };
 

@@ -1,4 +1,5 @@
-// How a sequence that makes snowflake IDs is told from others: by its definition, which dumps carry.
+// How a sequence that makes snowflake IDs is told from others: by its definition, which dumps
+// carry.
 //
 // A converted sequence has the INCREMENT of a guard. One that keeps its INCREMENT, because clients
 // number blocks, has a MAXVALUE one below the greatest bigint instead, which no other sequence has.
