@@ -26,9 +26,9 @@ struct Vector {
     std::string_view text;
 };
 constexpr std::array vectors{
-    Vector{0, "0000000000000"},  Vector{1, "0000000000001"},
-    Vector{31, "000000000000Z"}, Vector{32, "0000000000010"},
-    Vector{1234, "000000000016J"}, Vector{1'469'918'176'385, "00001ARYZ6S41"},
+    Vector{0, "0000000000000"},       Vector{1, "0000000000001"},
+    Vector{31, "000000000000Z"},      Vector{32, "0000000000010"},
+    Vector{1234, "000000000016J"},    Vector{1'469'918'176'385, "00001ARYZ6S41"},
     Vector{last_id, "7ZZZZZZZZZZZZ"},
 };
 
