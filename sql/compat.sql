@@ -9,10 +9,12 @@ SELECT nextval('plain_id_seq'), currval('plain_id_seq'), lastval();
 INSERT INTO plain DEFAULT VALUES RETURNING id;
 SELECT currval('plain_id_seq'), snowflake_compat.currval('public.plain_id_seq'), nextval(NULL);
 SELECT nextval('nonexistent');
+\set VERBOSITY sqlstate
 SELECT nextval('plain');
+SELECT currval('plain');
+\set VERBOSITY default
 SELECT nextval('');
 SELECT nextval('a.b.c.d');
-SELECT currval('plain');
 CREATE SEQUENCE unused;
 SELECT currval('unused');
 CREATE ROLE regress_snowflake_client;

@@ -151,8 +151,8 @@ Datum snowflake_make_id_in(PG_FUNCTION_ARGS) {
 // to_base32(bigint) returns text
 SNOWFLAKE_FUNCTION(snowflake_to_base32);
 Datum snowflake_to_base32(PG_FUNCTION_ARGS) {
-    const auto text = base32::encode(id_argument(PG_GETARG_DATUM(0), default_layout));
-    PG_RETURN_TEXT_P(cstring_to_text_with_len(text.data(), static_cast<int>(text.size())));
+    const auto encoded = base32::encode(id_argument(PG_GETARG_DATUM(0), default_layout));
+    PG_RETURN_TEXT_P(cstring_to_text_with_len(encoded.data(), static_cast<int>(encoded.size())));
 }
 
 // from_base32(text) returns bigint
