@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-namespace integration {
+namespace integration::bad_input_test {
 namespace {
 
 using snowflake::testing::environment_number;
@@ -230,4 +230,4 @@ TEST_F(BadInput, IsAnErrorAndNoMore) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::bad_input_test

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace integration {
+namespace integration::conversion_test {
 namespace {
 
 constexpr int tables = 80;
@@ -148,4 +148,4 @@ TEST_F(Conversion, TakesAlongAllSequencesAtOnce) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::conversion_test

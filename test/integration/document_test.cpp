@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-namespace integration {
+namespace integration::document_test {
 namespace {
 
 struct Example {
@@ -79,4 +79,4 @@ TEST(Document, ItsCommandsPrintWhatItSays) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::document_test

@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-namespace integration {
+namespace integration::lease_test {
 namespace {
 
 constexpr int first_node = 900;
@@ -153,4 +153,4 @@ TEST_F(LeasedIdsTest, EndWithABetterClaim) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::lease_test

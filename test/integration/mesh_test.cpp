@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace integration {
+namespace integration::mesh_test {
 namespace {
 
 // Starts two clients for a server, or for each server of a mesh.
@@ -268,4 +268,4 @@ TEST_F(MeshTest, LogsConflicts) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::mesh_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace integration {
+namespace integration::native_replication_test {
 namespace {
 
 // From this version on a subscription can leave out the changes that the sender has itself
@@ -84,4 +84,4 @@ TEST_F(TwoServers, HoldTheSameRows) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::native_replication_test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 
-namespace integration {
+namespace integration::node_hint_test {
 namespace {
 
 const std::string make_id = "SELECT snowflake.nextval()";
@@ -122,4 +122,4 @@ TEST_F(NodeHint, NamesTheCommandLine) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::node_hint_test

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <optional>
 
-namespace integration {
+namespace integration::pooler_test {
 namespace {
 
 const std::filesystem::path pgbouncer = "/usr/sbin/pgbouncer";
@@ -130,4 +130,4 @@ TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::pooler_test

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace integration {
+namespace integration::resources_test {
 namespace {
 
 const std::vector<std::string> no_waiting_for_disks = {"autovacuum = off", "fsync = off"};
@@ -304,4 +304,4 @@ TEST(DroppedSequence, IsGoneBetweenTwoCallsOfASession) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::resources_test

@@ -10,7 +10,7 @@
 #include <future>
 #include <vector>
 
-namespace integration {
+namespace integration::standby_test {
 namespace {
 
 // The WAL writer hardly ever writes, so the standby gets only WAL that a session has flushed. A
@@ -433,4 +433,4 @@ TEST(SynchronousStandbyWait, IsThatOfSnowflakeNextval) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::standby_test
