@@ -12,7 +12,7 @@
 namespace integration::conversion_test {
 namespace {
 
-constexpr int tables = 80;
+constexpr int tables = 50;
 constexpr Random::result_type seed = 2023;
 
 // Of the sequences that tables or defaults of the schema use.
