@@ -121,8 +121,10 @@ BEGIN
     state.parts := parts;
     state.wanted := snowflake._wanted_locks(parts, columns);
     PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
-    state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k
-                                   WHERE k.conrelid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
+    -- Foreign keys depend on the table that they reference, too.
+    state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
+                                   WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                                     AND d.refobjid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
            coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
         INTO state.altered, state.always
