@@ -8,11 +8,14 @@ CREATE TABLE reference (id integer REFERENCES large, item text);
 CREATE TABLE wide_reference (id bigint REFERENCES large);
 CREATE TABLE parted (id integer REFERENCES large, k integer) PARTITION BY LIST (k);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE wide_parted (id bigint REFERENCES large, k integer) PARTITION BY LIST (k);
+CREATE TABLE wide_parted_1 PARTITION OF wide_parted FOR VALUES IN (1);
 ALTER TABLE large ALTER item SET STORAGE EXTERNAL;
 INSERT INTO large (item) SELECT repeat(md5(i::text), CASE i % 500 WHEN 0 THEN 200 ELSE 10 END) FROM generate_series(1, 5000) i;
 INSERT INTO reference SELECT id, 'x' FROM large;
 INSERT INTO wide_reference SELECT id FROM large;
 INSERT INTO parted SELECT id, 1 FROM large;
+INSERT INTO wide_parted TABLE parted;
 CREATE INDEX ON reference (id);
 CREATE MATERIALIZED VIEW stored AS SELECT id, item FROM large;
 CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
@@ -26,7 +29,8 @@ DROP VIEW faulty;
 -- The rehearsal leaves nothing behind; a cursor, as before, keeps the table from being altered.
 CREATE TEMPORARY TABLE before AS
     SELECT count(*), sum(id), md5(string_agg(item || code, '' ORDER BY id)) AS items, (SELECT count(*) FROM reference) AS reference,
-           (SELECT count(*) FROM wide_reference) AS wide, (SELECT count(*) FROM parted) AS parted, (SELECT count(*) FROM stored) AS stored
+           (SELECT count(*) FROM wide_reference) AS wide, (SELECT count(*) FROM parted) AS parted,
+           (SELECT count(*) FROM wide_parted) AS wide_parted, (SELECT count(*) FROM stored) AS stored
         FROM large;
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM large;
@@ -39,7 +43,8 @@ RESET client_min_messages;
 TABLE before
 EXCEPT
 SELECT count(*), sum(id), md5(string_agg(item || code, '' ORDER BY id)) AS items, (SELECT count(*) FROM reference),
-       (SELECT count(*) FROM wide_reference), (SELECT count(*) FROM parted), (SELECT count(*) FROM stored)
+       (SELECT count(*) FROM wide_reference), (SELECT count(*) FROM parted), (SELECT count(*) FROM wide_parted),
+       (SELECT count(*) FROM stored)
     FROM large;
 INSERT INTO large (item) VALUES ('new') RETURNING snowflake.get_node(id);
 INSERT INTO reference SELECT max(id) FROM large;

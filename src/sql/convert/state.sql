@@ -82,7 +82,8 @@ CREATE FUNCTION snowflake._is_large(size bigint)
 COMMENT ON FUNCTION snowflake._is_large(bigint) IS
     'tells whether a table of so many bytes takes a noticeable time to rewrite';
 
--- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
+-- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others. All of them
+-- are among the locked: a rehearsal waits for nobody. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -93,8 +94,7 @@ DECLARE
         SELECT DISTINCT c.oid
             FROM unnest(columns) x
             CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
-            CROSS JOIN LATERAL snowflake._table_tree(linked.relid) tree(relid)
-            JOIN pg_class c ON c.oid = tree.relid AND c.relkind = 'r'
+            JOIN pg_class c ON c.oid = linked.relid AND c.relkind = 'r'
             WHERE x.widened
             ORDER BY c.oid);
 BEGIN
