@@ -21,6 +21,14 @@ CREATE MATERIALIZED VIEW stored AS SELECT id, item FROM large;
 CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
 CREATE VIEW faulty AS
     SELECT for_integers(id) FROM large;
+-- A function in an index counts on the search_path, as it can where the server does not restrict that of indexes.
+CREATE TABLE suffixes (suffix text);
+CREATE FUNCTION suffix() RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN (SELECT max(suffix) FROM suffixes); END';
+SELECT current_setting('server_version_num')::integer >= 170000 AS restricts \gset
+\if :restricts
+ALTER FUNCTION suffix() SET search_path = rehearsal;
+\endif
+CREATE INDEX ON large ((left(item, 10) || suffix()));
 SELECT pg_total_relation_size('large') > 1024 * 1024 AS is_large;
 -- No rewrite is announced.
 SELECT snowflake.convert_sequence_to_snowflake('large_id_seq');
