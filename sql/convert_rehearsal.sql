@@ -30,6 +30,10 @@ ALTER FUNCTION suffix() SET search_path = rehearsal;
 \endif
 CREATE INDEX ON large ((left(item, 10) || suffix()));
 SELECT pg_total_relation_size('large') > 1024 * 1024 AS is_large;
+-- The plan says how much it rewrites and fills.
+SELECT split_part(command, ' ', 1) AS command, size = pg_total_relation_size(coalesce(rewrites, 'stored'::regclass)) AS is_its_size,
+       strpos(effect, pg_size_pretty(size)) > 0 AS is_told
+    FROM snowflake.conversion_plan('large_id_seq') WHERE size IS NOT NULL AND coalesce(rewrites::text, 'large') = 'large';
 -- No rewrite is announced.
 SELECT snowflake.convert_sequence_to_snowflake('large_id_seq');
 SELECT count(*), sum(id) FROM large;
