@@ -317,6 +317,12 @@ inline const char *qualified_name(Oid relation) {
                                       get_rel_name(relation));
 }
 
+// Sets the search_path until the current nesting level of settings ends.
+inline void set_search_path(const char *path) {
+    (void)set_config_option("search_path", path, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+                            0, false);
+}
+
 // Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.
 inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
 #if PG_VERSION_NUM >= 180000

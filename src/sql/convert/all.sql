@@ -71,7 +71,8 @@ $function$;
 COMMENT ON FUNCTION snowflake._prospect(regclass) IS
     'tells what keeps a sequence from being converted together with others';
 
--- What fails only when it runs, and fails the whole, is a fault of one of the sequences.
+-- What fails only when it runs, and fails the whole, is a fault of one of the sequences. An error ends each rehearsal,
+-- and gives its locks back: no session waits for them while another sequence waits for locks of that session.
 CREATE FUNCTION snowflake._rehearsed_prospect(seq regclass, caller_search_path text)
     RETURNS snowflake._conversion_prospect
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -80,14 +81,24 @@ CREATE FUNCTION snowflake._rehearsed_prospect(seq regclass, caller_search_path t
 DECLARE
     request constant snowflake._conversion_request := (ARRAY[seq], true, 'refuse', false);
     state snowflake._conversion_state;
+    is_running boolean := false;
+    is_possible boolean := false;
     obstacle text;
 BEGIN
     state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    PERFORM snowflake._require_room(state.parts[1]);
     state.run_path := snowflake._run_path(caller_search_path);
     state.emptied := snowflake._tables_to_empty(state.parts[1].columns);
+    is_running := true;
     PERFORM snowflake._rehearse(state);
-    RETURN (seq, NULL)::snowflake._conversion_prospect;
-EXCEPTION WHEN feature_not_supported THEN
+    is_possible := true;
+    RAISE raise_exception;
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR plpgsql_error THEN
+    IF is_possible THEN
+        RETURN (seq, NULL)::snowflake._conversion_prospect;
+    ELSIF snowflake._is_of_the_system(SQLSTATE, is_running) THEN
+        RAISE;
+    END IF;
     GET STACKED DIAGNOSTICS obstacle = PG_EXCEPTION_DETAIL;
     RETURN (seq, coalesce(nullif(obstacle, ''), SQLERRM))::snowflake._conversion_prospect;
 END
@@ -108,7 +119,10 @@ BEGIN
     IF seqs <> '{}' THEN
         state := snowflake._conversion_run((seqs, true, 'refuse', false)::snowflake._conversion_request, caller_search_path);
     END IF;
-EXCEPTION WHEN feature_not_supported THEN
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR plpgsql_error THEN
+    IF snowflake._is_of_the_system(SQLSTATE, false) THEN
+        RAISE; -- An event trigger refuses the rehearsal as well.
+    END IF;
     prospects := ARRAY(SELECT CASE WHEN p.obstacle IS NULL THEN snowflake._rehearsed_prospect(p.seq, caller_search_path) ELSE p END
                            FROM unnest(prospects) p);
     IF seqs = ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL) THEN
@@ -128,6 +142,8 @@ CREATE FUNCTION snowflake._convert_all(
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 DECLARE

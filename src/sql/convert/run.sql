@@ -45,6 +45,22 @@ $function$;
 COMMENT ON FUNCTION snowflake._require_room(snowflake._conversion_part) IS
     'raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet';
 
+-- What the system says comes out as it is: an event trigger, and of the class 55, all of which is caught by the
+-- name of its first member, a lock that was not to be had or a table in use.
+CREATE FUNCTION snowflake._is_of_the_system(
+        code text,
+        by_command boolean) -- whether _run_as() raised it
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN by_command AND snowflake._event_trigger_failed() OR code LIKE '55%' AND code <> '55000';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_of_the_system(text, boolean) IS
+    'tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted';
+
 -- The plan cannot know of an expression that has no meaning any more, such as the call of a function that
 -- takes integers only, or of one that fails, such as a query whose owner may not run it. All steps that fail
 -- in this way are found before the call fails.
@@ -66,9 +82,7 @@ BEGIN
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
          OR object_not_in_prerequisite_state OR plpgsql_error THEN
-        -- What the system says comes out as it is: an event trigger, and of the class 55, all of which is
-        -- caught by the name of its first member, a lock that was not to be had or a table in use.
-        IF snowflake._event_trigger_failed() OR SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN
+        IF snowflake._is_of_the_system(SQLSTATE, true) THEN
             RAISE;
         ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
             IF has_failed THEN

@@ -82,7 +82,8 @@ CREATE FUNCTION snowflake._is_large(size bigint)
 COMMENT ON FUNCTION snowflake._is_large(bigint) IS
     'tells whether a table of so many bytes takes a noticeable time to rewrite';
 
--- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
+-- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others. All of them
+-- are among the locked: a rehearsal waits for nobody. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -93,8 +94,7 @@ DECLARE
         SELECT DISTINCT c.oid
             FROM unnest(columns) x
             CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
-            CROSS JOIN LATERAL snowflake._table_tree(linked.relid) tree(relid)
-            JOIN pg_class c ON c.oid = tree.relid AND c.relkind = 'r'
+            JOIN pg_class c ON c.oid = linked.relid AND c.relkind = 'r'
             WHERE x.widened
             ORDER BY c.oid);
 BEGIN
@@ -121,8 +121,10 @@ BEGIN
     state.parts := parts;
     state.wanted := snowflake._wanted_locks(parts, columns);
     PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
-    state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k
-                                   WHERE k.conrelid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
+    -- Foreign keys depend on the table that they reference, too.
+    state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
+                                   WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                                     AND d.refobjid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
            coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
         INTO state.altered, state.always
