@@ -1,0 +1,76 @@
+// The table snowflake.nodes, in which each row is an act: what an instance has said about numbers,
+// or what another has said about it. Rows are added and never changed. The table is replicated
+// among the instances.
+//
+// Its columns never change, so that servers of all versions can replicate it to each other. A later
+// version has the column "more" for what it has to add.
+#pragma once
+
+#include "claims.hpp"
+#include "server.hpp"
+
+namespace snowflake::acts {
+
+// An act as the table has it. The texts are palloc'd.
+struct StoredAct : Act {
+    const char *where = nullptr; // the place, as people read it
+    const char *name = nullptr;  // what people call the instance
+    const char *version = nullptr;
+};
+
+using Acts = std::span<const StoredAct>;
+
+// Returns the name of the act in a row of the table.
+ActId id_of_row(Relation table, HeapTuple tuple);
+
+// The acts as this instance sees them.
+using View = Registry<StoredAct>;
+View see(Acts acts);
+
+// What is written of an act. The rest follows from what is known.
+struct NewAct {
+    Kind kind = Kind::unknown;
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+    Identity about = {};
+    const char *name = nullptr;
+    std::int64_t claimed_at = 0;
+    std::int64_t said_at = 0;
+    std::int64_t free_from = 0; // 0: none
+    ActId answers = {};
+};
+
+// Returns the word for a kind that the table and the view show.
+const char *word_for(Kind kind);
+
+// Returns the OID of the table; InvalidOid: the extension is not installed. Like all functions that
+// read the table, it raises 42P16 if the table is not as the extension made it.
+Oid find_table();
+
+// Reads all acts that are committed or of this transaction, whatever its isolation level is. Where
+// there is no table, there are none. palloc'd.
+Acts read();
+
+// Reads the acts, and one more that is about to be added, or has been just now.
+Acts read_with(Relation table, HeapTuple added);
+
+// Makes other sessions that write acts wait until the transaction ends; replication does not wait.
+// Raises 55000 if there is no table.
+void lock();
+
+// Does the same unless that had to wait. Returns whether the lock is there.
+bool lock_without_waiting();
+
+// Writes an act of this server, as the owner of the table, whose triggers run with no other rights.
+// The caller holds the lock. Raises 55000 if there is no table.
+void write(const NewAct &act);
+
+// Decides what becomes of a row that is to be added, changed or removed: the tuple to add; null:
+// nothing is done. A row that arrives by replication never fails: it is passed over if it is there
+// already, or cannot be read. Raises 55000 if somebody types UPDATE or DELETE.
+HeapTuple guard_row(const TriggerData &trigger);
+
+// Keeps the rows over a TRUNCATE that arrives by replication. Raises 55000 for one that is typed.
+void guard_truncate(const TriggerData &trigger);
+
+} // namespace snowflake::acts

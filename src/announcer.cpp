@@ -1,0 +1,81 @@
+#include "announcer.hpp"
+
+#include "acts.hpp"
+#include "clock.hpp"
+#include "numbering.hpp"
+
+namespace snowflake::announcer {
+
+void start(int setting) {
+    if (RecoveryInProgress() || !IsUnderPostmaster)
+        return;
+    BackgroundWorker worker{};
+    worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+    worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+    worker.bgw_restart_time = BGW_NEVER_RESTART;
+    strlcpy(worker.bgw_library_name, "$libdir/snowflake", sizeof worker.bgw_library_name);
+    strlcpy(worker.bgw_function_name, "snowflake_announcer_main", sizeof worker.bgw_function_name);
+    snprintf(worker.bgw_name, sizeof worker.bgw_name, "snowflake announcer");
+    strlcpy(worker.bgw_type, "snowflake announcer", sizeof worker.bgw_type);
+    worker.bgw_main_arg = Int32GetDatum(setting);
+    const Oid database = MyDatabaseId;
+    memcpy(worker.bgw_extra, &database, sizeof database);
+    if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
+        ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
+                errdetail("No background worker is free to tell them."),
+                errhint("Raise max_worker_processes, or run: SELECT snowflake.announce_node();"));
+}
+
+bool say_what_lacks(int setting) {
+    const std::int64_t now_us = clock_us();
+    const acts::Acts all = acts::read();
+    const acts::View view = acts::see(all);
+    const auto verdict = view.judge(setting, now_us);
+    const Lack lack = view.lack(verdict, setting != 0);
+    if (!lack.any())
+        return false;
+    acts::NewAct act = numbering::own_act(view, now_us);
+    act.answers = lack.answer;
+    if (verdict.own != nullptr) {
+        numbering::say_again(act, *verdict.own);
+    } else if (lack.setting) {
+        act.kind = Kind::setting;
+        act.first = act.last = setting;
+        act.name = numbering::default_name(setting);
+        // It has known of the others' claims when it took up the number.
+        const acts::StoredAct *latest = view.latest_claim();
+        act.claimed_at = latest == nullptr ? now_us : std::max(now_us, latest->claimed_at + 1);
+        acts::write(act);
+    } else {
+        act.kind = Kind::here;
+        act.name = numbering::default_name(0);
+        act.claimed_at = now_us;
+        acts::write(act);
+    }
+    return true;
+}
+
+} // namespace snowflake::announcer
+
+extern "C" {
+
+// The main function of the background worker.
+PGDLLEXPORT void snowflake_announcer_main(Datum setting);
+void snowflake_announcer_main(Datum setting) {
+    using namespace snowflake;
+    Oid database = InvalidOid;
+    memcpy(&database, MyBgworkerEntry->bgw_extra, sizeof database);
+    BackgroundWorkerUnblockSignals();
+    BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+    StartTransactionCommand();
+    XactReadOnly = false;
+    PushActiveSnapshot(GetTransactionSnapshot());
+    // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
+    // asks again.
+    if (acts::lock_without_waiting())
+        (void)announcer::say_what_lacks(DatumGetInt32(setting));
+    PopActiveSnapshot();
+    CommitTransactionCommand();
+}
+
+} // extern "C"
