@@ -265,6 +265,7 @@ SELECT :first_node AS first, :first_in_token AS in_token, :second_node AS second
 SELECT node FROM snowflake.lease_node(:first_first);
 SELECT node FROM snowflake.lease_node(:second_second);
 SELECT * FROM outcome('SELECT snowflake.lease_node(1044)');
+SELECT state, message FROM outcome('SELECT snowflake.release_nodes(20, 22)');
 SET client_min_messages = error;
 CALL arrives(20, 'elder', '2025-01-01', 6);
 RESET client_min_messages;

@@ -384,6 +384,30 @@ void write(const NewAct &act) {
     being_written = {};
 }
 
+NewAct own_act(const View &view, std::int64_t now_us) {
+    NewAct act;
+    act.about = view.self();
+    act.said_at = view.next_said_at(act.about, now_us);
+    return act;
+}
+
+void say_again(NewAct act, const StoredAct &before) {
+    act.kind = before.kind;
+    if (act.first == 0) {
+        act.first = before.first;
+        act.last = before.last;
+    }
+    if (act.name == nullptr)
+        act.name = before.name;
+    act.claimed_at = before.claimed_at;
+    write(act);
+}
+
+const char *default_name(std::int32_t node) {
+    const char *cluster = GetConfigOption("cluster_name", true, false);
+    return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
+}
+
 HeapTuple guard_row(const TriggerData &trigger) {
     const TriggerEvent event = trigger.tg_event;
     if (!TRIGGER_FIRED_BY_INSERT(event)) {

@@ -65,6 +65,15 @@ bool lock_without_waiting();
 // The caller holds the lock. Raises 55000 if there is no table.
 void write(const NewAct &act);
 
+// Begins an act of this instance: whose it is, and when it is said.
+NewAct own_act(const View &view, std::int64_t now_us);
+
+// Says an act of this instance again, which is still in force.
+void say_again(NewAct act, const StoredAct &before);
+
+// The name of an instance that was given none: cluster_name, or else the number. palloc'd.
+const char *default_name(std::int32_t node);
+
 // Decides what becomes of a row that is to be added, changed or removed: the tuple to add; null:
 // nothing is done. A row that arrives by replication never fails: it is passed over if it is there
 // already, or cannot be read. Raises 55000 if somebody types UPDATE or DELETE.

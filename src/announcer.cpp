@@ -2,7 +2,6 @@
 
 #include "acts.hpp"
 #include "clock.hpp"
-#include "numbering.hpp"
 
 namespace snowflake::announcer {
 
@@ -34,21 +33,21 @@ bool say_what_lacks(int setting) {
     const Lack lack = view.lack(verdict, setting != 0);
     if (!lack.any())
         return false;
-    acts::NewAct act = numbering::own_act(view, now_us);
+    acts::NewAct act = acts::own_act(view, now_us);
     act.answers = lack.answer;
     if (verdict.own != nullptr) {
-        numbering::say_again(act, *verdict.own);
+        acts::say_again(act, *verdict.own);
     } else if (lack.setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
-        act.name = numbering::default_name(setting);
+        act.name = acts::default_name(setting);
         // It has known of the others' claims when it took up the number.
         const acts::StoredAct *latest = view.latest_claim();
         act.claimed_at = latest == nullptr ? now_us : std::max(now_us, latest->claimed_at + 1);
         acts::write(act);
     } else {
         act.kind = Kind::here;
-        act.name = numbering::default_name(0);
+        act.name = acts::default_name(0);
         act.claimed_at = now_us;
         acts::write(act);
     }

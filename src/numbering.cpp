@@ -220,6 +220,28 @@ const StoredAct *kept_claim(const Start &start) {
     return own != nullptr && start.view.better_claim(own->first, own) == nullptr ? own : nullptr;
 }
 
+// A lease is an advisory lock of a session; snowflake.lease_node tells its keys.
+void require_not_leased(std::int32_t first, std::int32_t last) {
+    SPI_connect();
+    Oid types[] = {INT4OID, INT4OID};
+    Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
+    if (SPI_execute_with_args(
+            "SELECT pg_catalog.min(objid::int4) FROM pg_catalog.pg_locks WHERE locktype = "
+            "'advisory' "
+            "AND database = (SELECT oid FROM pg_catalog.pg_database "
+            "WHERE datname = pg_catalog.current_database()) "
+            "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 BETWEEN $1 AND $2",
+            2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for leases");
+    bool is_null = true;
+    const Datum node = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (!is_null)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("snowflake node %d is leased to a session", DatumGetInt32(node)),
+                errhint("Wait until the session has ended."));
+    SPI_finish();
+}
+
 // Which number to claim, and whether somebody has named it.
 struct Wanted {
     std::int32_t node;
@@ -241,36 +263,12 @@ void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
     if (!is_renamed && start.view.is_at_home())
         return;
-    NewAct act = own_act(start.view, start.now_us);
+    NewAct act = acts::own_act(start.view, start.now_us);
     act.name = name;
-    say_again(act, own);
+    acts::say_again(act, own);
 }
 
 } // namespace
-
-NewAct own_act(const View &view, std::int64_t now_us) {
-    NewAct act;
-    act.about = view.self();
-    act.said_at = view.next_said_at(act.about, now_us);
-    return act;
-}
-
-void say_again(NewAct act, const StoredAct &before) {
-    act.kind = before.kind;
-    if (act.first == 0) {
-        act.first = before.first;
-        act.last = before.last;
-    }
-    if (act.name == nullptr)
-        act.name = before.name;
-    act.claimed_at = before.claimed_at;
-    acts::write(act);
-}
-
-const char *default_name(std::int32_t node) {
-    const char *cluster = GetConfigOption("cluster_name", true, false);
-    return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
-}
 
 std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const Start start = begin();
@@ -301,10 +299,10 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const StoredAct *before = now.view.standing(now.view.self(), wanted.node);
     if (wanted.named && before == nullptr)
         check_sightings(now, wanted.node);
-    NewAct act = own_act(now.view, now.now_us);
+    NewAct act = acts::own_act(now.view, now.now_us);
     act.kind = Kind::claim;
     act.first = act.last = wanted.node;
-    act.name = name != nullptr ? name : default_name(wanted.node);
+    act.name = name != nullptr ? name : acts::default_name(wanted.node);
     act.claimed_at = before != nullptr && before->holds() ? before->claimed_at : now.now_us;
     acts::write(act);
     warn_unreplicated();
@@ -355,18 +353,18 @@ std::int32_t announce() {
         if (act.about != view.self() || !act.holds())
             continue;
         for_each_standing_part(view, act, [&](std::int32_t first, std::int32_t last) {
-            NewAct again = own_act(view, now_us);
+            NewAct again = acts::own_act(view, now_us);
             again.said_at += count; // each is said after the one before
             again.first = first;
             again.last = last;
-            say_again(again, act);
+            acts::say_again(again, act);
             ++count;
         });
     }
     if (count == 0) {
-        NewAct here = own_act(view, now_us);
+        NewAct here = acts::own_act(view, now_us);
         here.kind = Kind::here;
-        here.name = default_name(0);
+        here.name = acts::default_name(0);
         here.claimed_at = now_us;
         acts::write(here);
         ++count;
@@ -408,7 +406,7 @@ void separate(bool forced) {
     identity.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
     acts::write({.kind = Kind::separate,
                  .about = identity,
-                 .name = default_name(0),
+                 .name = acts::default_name(0),
                  .claimed_at = start.now_us,
                  .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
                  .free_from = 0,
@@ -439,11 +437,11 @@ std::int32_t take_over(bool forced) {
             continue;
         for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
             end_range(start, Kind::remove, act, first, last, start.now_us);
-            NewAct again = own_act(start.view, start.now_us);
+            NewAct again = acts::own_act(start.view, start.now_us);
             again.said_at += count;
             again.first = first;
             again.last = last;
-            say_again(again, act);
+            acts::say_again(again, act);
             count += last - first + 1;
         });
     }
@@ -497,14 +495,14 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
     for (std::int32_t node = first; node <= last; ++node) {
         if (is_reserved(node))
             continue;
-        NewAct act = own_act(start.view, start.now_us);
+        NewAct act = acts::own_act(start.view, start.now_us);
         act.said_at += count;
         act.kind = Kind::lease;
         act.first = node;
         while (node < last && !is_reserved(node + 1))
             ++node;
         act.last = node;
-        act.name = default_name(act.first);
+        act.name = acts::default_name(act.first);
         act.claimed_at = start.now_us;
         acts::write(act);
         count += act.last - act.first + 1;
@@ -525,6 +523,7 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
                     errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
                             "WHERE is_this_instance AND kind = 'lease';"));
     }
+    require_not_leased(first, last);
     const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
     end_range(start, Kind::release, *lease, first, last, given_up.free_from);
     return given_up;

@@ -11,15 +11,6 @@
 
 namespace snowflake::numbering {
 
-// Begins an act of this instance: whose it is, and when it is said.
-acts::NewAct own_act(const acts::View &view, std::int64_t now_us);
-
-// Says an act of this instance again, which is still in force.
-void say_again(acts::NewAct act, const acts::StoredAct &before);
-
-// The name of an instance that was given none: cluster_name, or else the number. palloc'd.
-const char *default_name(std::int32_t node);
-
 // Claims a number for this instance, and returns it. Without a number: the one that it has, or that
 // of the setting, or its derived one, or the next one up that nobody has. A number that was lost to
 // another instance is given up for a new one. name: what people call the instance; null: as before.
