@@ -98,15 +98,21 @@ struct Row {
     [[nodiscard]] bool is_null(Column column) const { return nulls[column - 1]; }
 };
 
+// A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
+// is room for what is said after it.
+constexpr TimestampTz latest_time = TimestampTz{7999} * 365 * USECS_PER_DAY;
+
 // Whether the row can become an act: one of a later version may lack what this one needs.
 bool is_readable(const Row &row) {
     for (int column = 1; column <= column_count; ++column)
         if (row.nulls[column - 1] && !is_nullable(column))
             return false;
-    return !TIMESTAMP_NOT_FINITE(DatumGetTimestampTz(row[column_claimed_at])) &&
-           !TIMESTAMP_NOT_FINITE(DatumGetTimestampTz(row[column_said_at])) &&
-           (row.is_null(column_free_from) ||
-            !TIMESTAMP_NOT_FINITE(DatumGetTimestampTz(row[column_free_from])));
+    const auto is_usable = [&row](Column column) {
+        const TimestampTz time = DatumGetTimestampTz(row[column]);
+        return time > MIN_TIMESTAMP && time < latest_time;
+    };
+    return is_usable(column_claimed_at) && is_usable(column_said_at) &&
+           (row.is_null(column_free_from) || is_usable(column_free_from));
 }
 
 StoredAct act_of(const Row &row) {

@@ -318,10 +318,12 @@ class Registry {
     // behind; null: none.
     [[nodiscard]] constexpr const AnyAct *latest_claim() const noexcept {
         const AnyAct *found = nullptr;
-        for (const AnyAct &act : acts_)
-            if (act.about != self_ && !is_ignored(act.about) && stands(act, act.first) &&
-                (found == nullptr || act.claimed_at > found->claimed_at))
+        for (const AnyAct &act : acts_) {
+            const std::int32_t node = act.first < 1 ? 1 : act.first;
+            if (node <= last_claimable_node && act.about != self_ && !is_ignored(act.about) &&
+                stands(act, node) && (found == nullptr || act.claimed_at > found->claimed_at))
                 found = &act;
+        }
         return found;
     }
 

@@ -166,7 +166,8 @@ void report_arrival(Relation table, HeapTuple arrived) {
         report_copy(act);
     if (act.about == view.self() || !act.holds() || view.is_ignored(act.about))
         return;
-    for (int node = act.first; node <= act.last && node <= last_claimable_node; ++node) {
+    const int last = std::min(act.last, last_claimable_node);
+    for (int node = std::max(act.first, 1); node <= last; ++node) {
         const StoredAct *own = view.standing(view.self(), node);
         if (own != nullptr && own->holds() && view.stands(act, node)) {
             report_rival(*own, act, is_better(*own, act));
