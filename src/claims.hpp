@@ -31,6 +31,7 @@ struct Identity {
     std::int64_t database = 0;
     std::int64_t copy = 0;
 
+    // NOLINTNEXTLINE(modernize-use-nullptr): in the comparison that the compiler makes
     constexpr auto operator<=>(const Identity &) const noexcept = default;
 };
 
@@ -39,6 +40,7 @@ struct ActId {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
 
+    // NOLINTNEXTLINE(modernize-use-nullptr): the same
     constexpr auto operator<=>(const ActId &) const noexcept = default;
 };
 

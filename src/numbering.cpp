@@ -514,18 +514,21 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
     require_range(first, last);
     const Start start = begin();
     require_at_home(start);
-    const StoredAct *lease = nullptr;
-    for (std::int32_t node = first; node <= last; ++node) {
-        lease = start.view.standing(start.view.self(), node);
+    const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
+        const StoredAct *lease = start.view.standing(start.view.self(), node);
         if (lease == nullptr || lease->kind != Kind::lease)
             ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("snowflake node %d is not reserved for leases on this instance", node),
                     errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
                             "WHERE is_this_instance AND kind = 'lease';"));
-    }
+        return *lease;
+    };
+    const StoredAct &lease = reserved_by(first);
+    for (std::int32_t node = first + 1; node <= last; ++node)
+        (void)reserved_by(node);
     require_not_leased(first, last);
     const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
-    end_range(start, Kind::release, *lease, first, last, given_up.free_from);
+    end_range(start, Kind::release, lease, first, last, given_up.free_from);
     return given_up;
 }
 

@@ -553,7 +553,7 @@ TEST(Clocks, BehindAKnownClaimClaimNothing) {
 
 // A promoted standby goes on at once, and says where it runs. A claim that the standby has not got
 // comes back by replication, and halts nothing.
-TEST(Failover, GoesOnAndTakesBackWhatOthersKnow) {
+TEST(Promotion, GoesOnAndTakesBackWhatOthersKnow) {
     const Server north(0, settings);
     create(north);
     Server primary(0, settings);
