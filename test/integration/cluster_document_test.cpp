@@ -3,7 +3,7 @@
 // A block of SQL that begins with "-- on north" is run by psql on the server north; a block of
 // shell is run once; the block of output that follows must be what psql shows, at last. Meanwhile a
 // client writes on the server that has the data. In the end all servers have the same rows.
-#include "document.hpp"
+#include "cluster_document.hpp"
 #include "ids.hpp"
 #include "mesh.hpp"
 #include "process.hpp"
@@ -117,7 +117,7 @@ class Writer {
     std::thread thread_;
 };
 
-class Document : public testing::Test {
+class ClusterDocument : public testing::Test {
   protected:
     // Types the commands of a section.
     void type(const std::string &heading) {
@@ -266,7 +266,7 @@ class Document : public testing::Test {
     std::string dump_;
 };
 
-class BothWays : public Document {
+class BothWays : public ClusterDocument {
   protected:
     void prepare(const std::string &name) override {
         ASSERT_EQ(name, "west");
@@ -308,14 +308,14 @@ TEST_F(BothWays, ByPglogical) {
     expect_the_same_rows({"north", "south"});
 }
 
-TEST_F(Document, OneWay) {
+TEST_F(ClusterDocument, OneWay) {
     add_with_data("north");
     add("south");
     const Writer writer(server("north"));
     ASSERT_NO_FATAL_FAILURE(type("One way"));
 }
 
-class Copied : public Document {
+class Copied : public ClusterDocument {
   protected:
     void prepare(const std::string &name) override {
         ASSERT_EQ(name, "copy");
@@ -333,7 +333,7 @@ TEST_F(Copied, BesideTheOriginal) {
     EXPECT_NE(copy.number("SELECT snowflake.node()"), 1);
 }
 
-class Restored : public Document {
+class Restored : public ClusterDocument {
   protected:
     void prepare(const std::string &name) override {
         ASSERT_EQ(name, "restored");
@@ -355,7 +355,7 @@ TEST_F(Restored, FromADump) {
     EXPECT_NE(Session(server("restored"), "shop").number("SELECT snowflake.node()"), 1);
 }
 
-TEST_F(Document, Leaving) {
+TEST_F(ClusterDocument, Leaving) {
     add_with_data("north");
     add("south");
     Session south(server("south"), "shop");
