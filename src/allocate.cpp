@@ -105,14 +105,13 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
     session::wait_for_if_rolled_back(layout.unix_us(last_tick + 1));
 }
 
-// Waits for the record of IDs that the clock does not keep from being made again after a crash. All
-// other IDs wait for it at the commit.
-void wait_if_record_is_needed(Layout layout, const Granted &granted, std::int64_t now_us) {
-    const Id last = granted.reserved.last;
+// Waits for the record of IDs up to last, which the WAL covers up to lsn, if the clock does not
+// keep them from being made again after a crash. All other IDs wait for it at the commit.
+void wait_if_record_is_needed(Layout layout, Id last, XLogRecPtr lsn, std::int64_t now_us) {
     // Sessions that wait for the page find it ahead of the time that they have read before.
-    if (!durability::is_known_durable(granted.lsn) && needs_record(layout, last, now_us) &&
+    if (needs_record(layout, last, now_us) && !durability::is_durable(lsn) &&
         needs_record(layout, last, clock_us()))
-        durability::wait_until_durable(granted.lsn);
+        durability::wait_until_durable(lsn);
 }
 
 // Reserves IDs and sees to it that they can be handed out.
@@ -120,7 +119,7 @@ Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_
                         const Wanted &wanted) {
     sequence.lease.left = 0; // an error must not leave the old lease behind
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
-    wait_if_record_is_needed(layout, granted, now_us);
+    wait_if_record_is_needed(layout, granted.reserved.last, granted.lsn, now_us);
     if (unlikely(sequence.definition.rewritten_here))
         keep_to_the_clock(layout, granted.reserved);
     return granted;
@@ -145,6 +144,8 @@ Id next_id(Oid relid, Layout layout) {
     const int node = nodes::node(now_us);
     if (!session::has_usable_lease(sequence, layout, node, now_us))
         renew_lease(sequence, layout, node, now_us);
+    else if (unlikely(is_ahead(sequence.lease, now_us))) // the clock may have gone back since
+        wait_if_record_is_needed(layout, sequence.lease.next, sequence.lease.lsn, now_us);
     durability::rely_on(sequence.lease.lsn);
     const Id id = take(sequence.lease);
     session::handed_out(sequence, id);
@@ -160,7 +161,7 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     if (count == 0)
         return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
 
-    // What is left of a lease is below the batch, and is given up.
+    // The rest of a lease is below the batch. The session gives it up.
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
     const auto [reserved, lsn] = reserve_durably(
         sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set});

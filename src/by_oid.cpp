@@ -4,28 +4,31 @@ namespace snowflake::by_oid {
 
 namespace {
 
-// Raises 42P01 if there is no such relation, and 42501 unless the current role has the rights of
+// Returns whether there is such a relation. Raises 42501 unless the current role has the rights of
 // its owner.
-void require_rights_of_owner(Oid relation) {
+bool is_at_hand(Oid relation) {
     const Oid owner = server::owner_of(relation);
     if (!OidIsValid(owner))
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", relation));
+        return false;
     if (!has_privs_of_role(GetUserId(), owner))
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("must be owner of relation %s", get_rel_name(relation)));
+    return true;
 }
 
 // Locks a relation until the transaction ends. A session does not wait for a lock that it could not
 // have, and the relation can change hands while it waits: the owner is looked up before and after.
-void lock(Oid relation, LOCKMODE mode) {
-    require_rights_of_owner(relation);
+bool lock(Oid relation, LOCKMODE mode) {
+    if (!is_at_hand(relation))
+        return false;
     LockRelationOid(relation, mode);
-    require_rights_of_owner(relation);
+    return is_at_hand(relation);
 }
 
 Relation open_to_read(Oid relid) {
-    lock(relid, AccessShareLock);
+    if (!lock(relid, AccessShareLock))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", relid));
     return relation_open(relid, NoLock);
 }
 
@@ -87,9 +90,31 @@ std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snap
 
 } // namespace
 
-void lock(Oid relation) {
+bool lock(Oid relation) {
     const bool is_sequence = get_rel_relkind(relation) == RELKIND_SEQUENCE;
-    lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);
+    return lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);
+}
+
+bool own_as_serial(Oid sequence) {
+    Oid table = InvalidOid;
+    int32 column = 0;
+    if (get_rel_relkind(sequence) != RELKIND_SEQUENCE || !lock(sequence) ||
+        !sequenceIsOwned(sequence, DEPENDENCY_INTERNAL, &table, &column))
+        return false;
+    HeapTuple tuple = SearchSysCacheAttNum(table, static_cast<AttrNumber>(column));
+    const bool is_identity =
+        !HeapTupleIsValid(tuple) ||
+        reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attidentity != '\0';
+    if (HeapTupleIsValid(tuple))
+        ReleaseSysCache(tuple);
+    if (is_identity)
+        return false;
+    deleteDependencyRecordsForClass(RelationRelationId, sequence, RelationRelationId,
+                                    DEPENDENCY_INTERNAL);
+    const ObjectAddress owned = {RelationRelationId, sequence, 0};
+    const ObjectAddress owner = {RelationRelationId, table, column};
+    recordDependencyOn(&owned, &owner, DEPENDENCY_AUTO);
+    return true;
 }
 
 std::int64_t last_value(Oid sequence) {
@@ -115,7 +140,7 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
                        RelationGetRelationName(relation)));
     const Oid index = find_index(relation, attribute);
-    // What committed rows hold now, whatever the transaction's isolation level is.
+    // The latest snapshot shows what committed rows hold now, at every isolation level.
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
     const std::int64_t greatest = OidIsValid(index)
                                       ? last_entry(relation, index, attribute, snapshot)

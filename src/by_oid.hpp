@@ -9,12 +9,17 @@
 
 namespace snowflake::by_oid {
 
-// Every function here raises 42P01 if the relation does not exist, or is gone once the lock is
-// there, and 42501 unless the current role is a superuser or has the rights of the owner.
+// Every function here raises 42501 unless the current role is a superuser or has the rights of the
+// owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
+// there.
 
 // Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
-// sequence in SHARE ROW EXCLUSIVE mode.
-void lock(Oid relation);
+// sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
+bool lock(Oid relation);
+
+// Lets a sequence that the catalog has as that of an identity, of a column that is none, belong to
+// the column as that of a serial does. Returns whether it was such a sequence. Locks it.
+bool own_as_serial(Oid sequence);
 
 // Returns the last_value of a sequence. Raises 42809 if the relation is none.
 std::int64_t last_value(Oid sequence);

@@ -3,10 +3,13 @@
 // and results out, nothing else.
 
 #include "by_oid.hpp"
+#include "event_triggers.hpp"
 #include "expression.hpp"
 #include "harmless.hpp"
 #include "layout_datum.hpp"
+#include "rehearsal.hpp"
 #include "run_as.hpp"
+#include "schema.hpp"
 #include "trial.hpp"
 
 using namespace snowflake;
@@ -114,6 +117,16 @@ Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
                                               -1, false, TYPALIGN_INT));
 }
 
+// Calls the function of the extension with the same argument, and a snapshot of this moment. A
+// function that is STABLE reads with the snapshot that it finds, others with the transaction's.
+Datum in_present(const char *function, FunctionCallInfo fcinfo) {
+    const Oid found = schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0));
+    PushActiveSnapshot(GetLatestSnapshot());
+    const Datum result = OidFunctionCall1(found, PG_GETARG_DATUM(0));
+    PopActiveSnapshot();
+    return result;
+}
+
 } // namespace
 
 extern "C" {
@@ -197,6 +210,17 @@ Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     return outcomes_datum(outcomes, numbers.count);
 }
 
+// _try_partition(regclass, smallint, bigint[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_try_partition);
+Datum snowflake_try_partition(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_partition(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
+                              outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
 // _is_harmless_to_run(regclass, oid) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_run);
 Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {
@@ -230,11 +254,62 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(result);
 }
 
-// _lock(oid) returns void
+// _event_trigger_failed() returns boolean
+SNOWFLAKE_FUNCTION(snowflake_event_trigger_failed);
+Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_BOOL(event_triggers::have_failed());
+}
+
+// _session_of(oid) returns integer
+SNOWFLAKE_FUNCTION(snowflake_session_of);
+Datum snowflake_session_of(PG_FUNCTION_ARGS) {
+    const int process = server::session_of(PG_GETARG_OID(0));
+    if (process == 0)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(process);
+}
+
+// _lock(oid) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {
-    by_oid::lock(PG_GETARG_OID(0));
+    PG_RETURN_BOOL(by_oid::lock(PG_GETARG_OID(0)));
+}
+
+// _present_state(_conversion_request) returns _conversion_state
+SNOWFLAKE_FUNCTION(snowflake_present_state);
+Datum snowflake_present_state(PG_FUNCTION_ARGS) {
+    return in_present("_conversion_state", fcinfo);
+}
+
+// _require_present_outcome(_conversion_state) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_require_present_outcome);
+Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
+    return in_present("_require_outcome", fcinfo);
+}
+
+// _rehearse(_conversion_state) returns void
+SNOWFLAKE_FUNCTION(snowflake_rehearse);
+Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
+    bool is_null = true;
+    const Datum emptied = GetAttributeByName(PG_GETARG_HEAPTUPLEHEADER(0), "emptied", &is_null);
+    Datum *items = nullptr;
+    int count = 0;
+    if (!is_null)
+        deconstruct_array(DatumGetArrayTypeP(emptied), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
+                          &items, nullptr, &count);
+    Oid *tables = allocate_array<Oid>(count);
+    std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
+    rehearsal::run(tables, count,
+                   schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
+                   PG_GETARG_DATUM(0));
     PG_RETURN_VOID();
+}
+
+// _own_as_serial(regclass) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_own_as_serial);
+Datum snowflake_own_as_serial(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(by_oid::own_as_serial(PG_GETARG_OID(0)));
 }
 
 // _last_value(regclass) returns bigint

@@ -7,28 +7,28 @@ XLogRecPtr relied_on = InvalidXLogRecPtr;
 namespace {
 
 bool is_committing = false; // whether the callback has run in this transaction, which has not ended
-XLogRecPtr waited_for = InvalidXLogRecPtr; // the greatest LSN that this session has waited for
 
 // Makes the commit that comes next wait for the WAL up to relied_on.
 //
 // The server's commit flushes the WAL, and waits for synchronous standbys, if the transaction has
-// an ID and has written WAL. A transaction that has read IDs and done nothing else has no ID, or
-// relies on what another session has written. If the disk is all that is to be waited for, the
-// session waits here. If standbys are, the transaction gets an ID, and commits as one that has
-// written rows: a wait for standbys can be cancelled, and the server's warning that the transaction
-// "has already committed locally" is then true.
+// an ID and has written WAL. A transaction that has only read IDs has no ID, and one that has
+// written to unlogged tables has written no WAL; both may rely on what another session has written.
+// If the disk is all that is to be waited for, the session waits here, which costs nothing where
+// the WAL is there already. If standbys are, the transaction gets an ID, and commits as one that
+// has written rows: a wait for standbys can be cancelled, and the server's warning that the
+// transaction "has already committed locally" is then true.
 void bind_commit() {
     if (synchronous_commit == SYNCHRONOUS_COMMIT_OFF) {
         XLogSetAsyncXactLSN(relied_on); // the WAL writer flushes soon, as it does for rows
         return;
     }
-    if (!TransactionIdIsValid(GetTopTransactionIdIfAny())) {
-        if (!server::awaits_standbys(relied_on)) {
-            XLogFlush(relied_on);
-            return;
-        }
-        GetTopTransactionId();
+    if (TransactionIdIsValid(GetTopTransactionIdIfAny()) && XactLastRecEnd != InvalidXLogRecPtr)
+        return;
+    if (!server::awaits_standbys(relied_on)) {
+        XLogFlush(relied_on);
+        return;
     }
+    GetTopTransactionId();
     XactLastRecEnd = std::max(XactLastRecEnd, relied_on);
 }
 
@@ -53,14 +53,13 @@ void rely_on_more(XLogRecPtr lsn) {
         bind_commit();
 }
 
-bool is_known_durable(XLogRecPtr lsn) {
-    return lsn <= waited_for;
+bool is_durable(XLogRecPtr lsn) {
+    return !XLogNeedsFlush(lsn) && !server::awaits_standbys(lsn);
 }
 
 void wait_until_durable(XLogRecPtr lsn) {
     XLogFlush(lsn);
     server::wait_for_standbys(lsn);
-    waited_for = std::max(waited_for, lsn);
 }
 
 void init() {

@@ -25,8 +25,9 @@ inline void rely_on(XLogRecPtr lsn) {
         rely_on_more(lsn);
 }
 
-// Tells whether this session has waited for the WAL up to lsn.
-bool is_known_durable(XLogRecPtr lsn);
+// Tells whether the WAL is on disk up to lsn, and on the synchronous standbys that
+// synchronous_commit asks for now.
+bool is_durable(XLogRecPtr lsn);
 
 // Waits until the WAL is on disk up to lsn, and until the synchronous standbys that
 // synchronous_commit asks for have it. Raises 57014 or 57P01 if the wait for standbys is cancelled.

@@ -14,9 +14,10 @@ namespace snowflake {
 struct Lease {
     std::int64_t left = 0; // IDs that can still be handed out; 0: there is no lease
     Id next = no_id;
-    Id step = 0;                                      // from one ID to the next
-    std::int64_t tick = 0;                            // the tick that all of the IDs belong to
-    std::int64_t ends_us = default_layout.unix_us(1); // when the tick is over, in Unix microseconds
+    Id step = 0;                                        // from one ID to the next
+    std::int64_t tick = 0;                              // the tick that all of the IDs belong to
+    std::int64_t begins_us = default_layout.unix_us(0); // when the tick begins
+    std::int64_t ends_us = default_layout.unix_us(1); // when it is over, both in Unix microseconds
     Layout layout = default_layout;                   // in which the IDs were made
     int node = 0;                                     // with which the IDs were made
     std::uint64_t lsn = 0; // of the page, up to which the WAL covers these IDs; 0: without WAL
@@ -30,6 +31,7 @@ constexpr Lease lease_of(const Reservation &reserved, Layout layout, int node,
             .next = reserved.first,
             .step = reserved.step,
             .tick = tick,
+            .begins_us = layout.unix_us(tick),
             .ends_us = layout.unix_us(tick + 1),
             .layout = layout,
             .node = node,
@@ -45,6 +47,11 @@ constexpr bool is_usable(const Lease &lease, Layout layout, int node,
     return lease.left > 0 && now_us < lease.ends_us && lease.node == node && lease.layout == layout;
 }
 
+// Tells whether the IDs of a lease are ahead of the clock at this time.
+constexpr bool is_ahead(const Lease &lease, std::int64_t now_us) noexcept {
+    return now_us < lease.begins_us;
+}
+
 // Takes the next ID from a lease that has one left.
 constexpr Id take(Lease &lease) noexcept {
     const Id id = lease.next;
@@ -56,8 +63,7 @@ constexpr Id take(Lease &lease) noexcept {
 
 // The tick of a time. It is mostly the tick of the last lease, which spares the division.
 constexpr std::int64_t tick_at(const Lease &lease, Layout layout, std::int64_t unix_us) noexcept {
-    if (lease.layout == layout && unix_us < lease.ends_us &&
-        unix_us >= lease.ends_us - layout.tick_us())
+    if (lease.layout == layout && unix_us < lease.ends_us && unix_us >= lease.begins_us)
         return lease.tick;
     return layout.tick_at(unix_us);
 }

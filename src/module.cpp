@@ -2,6 +2,7 @@
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
 #include "durability.hpp"
+#include "event_triggers.hpp"
 #include "nodes.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
@@ -18,6 +19,7 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::nodes::init();
     snowflake::durability::init();
     snowflake::session::init();
+    snowflake::event_triggers::init();
     snowflake::run_as::init();
 }
 

@@ -1,5 +1,6 @@
 #include "run_as.hpp"
 
+#include "event_triggers.hpp"
 #include "schema.hpp"
 
 namespace snowflake::run_as {
@@ -98,6 +99,7 @@ bool run(const char *command, Oid role, const char *run_path, Datum expected,
                .expected = expected,
                .caller = before.role,
                .caller_context = before.security_context};
+    const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
     bool returned = false;
     PG_TRY();
     {
@@ -116,7 +118,10 @@ bool run(const char *command, Oid role, const char *run_path, Datum expected,
         SPI_finish();
     }
     PG_FINALLY();
-    { pending = outer; }
+    {
+        pending = outer;
+        event_triggers::end(outer_watch);
+    }
     PG_END_TRY();
     resume(before);
     return returned;

@@ -31,7 +31,8 @@ Identity become(Oid role);
 void resume(const Identity &before);
 
 // Runs one command as the role. Names in it are looked up in the search_path that is set; users'
-// code that it runs finds run_path instead, unless that is null. For that the command must make a
+// code that it runs finds run_path instead, unless that is null: the functions of event triggers
+// always, and other code where the server lets that be told apart. For that the command must make a
 // new table file, as ALTER TABLE does for a rewrite and REFRESH MATERIALIZED VIEW: by then the
 // server has looked up every name, and has run nothing. At that moment the function
 // snowflake._require_references(jsonb) is called with expected, unless that is 0, as the role that

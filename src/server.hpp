@@ -34,8 +34,10 @@ extern "C" {
 #include "access/xloginsert.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
@@ -60,6 +62,7 @@ extern "C" {
 #if __has_include("commands/sequence_xlog.h")
 #include "commands/sequence_xlog.h"
 #endif
+#include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
@@ -79,6 +82,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
 #include "parser/parser.h"
+#include "partitioning/partbounds.h"
 #include "postmaster/bgworker.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
@@ -93,7 +97,9 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "storage/s_lock.h"
+#include "storage/sinvaladt.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -136,23 +142,31 @@ inline void end_critical_section() {
     CritSectionCount = CritSectionCount - 1;
 }
 
+// Tells whether there are synchronous standbys to wait for, as the server's commit does: by what
+// the checkpointer has made known to all sessions. A session reads a changed
+// synchronous_standby_names between statements only, and a procedure that commits may run for
+// hours.
+inline bool has_synchronous_standbys() {
+    // Minor releases of 2025 changed what the checkpointer makes known.
+#ifdef SYNC_STANDBY_DEFINED
+    const auto status = static_cast<volatile WalSndCtlData *>(WalSndCtl)->sync_standbys_status;
+    if ((status & SYNC_STANDBY_INIT) == 0) // right after the server's start
+        return SyncRepStandbyNames != nullptr && *SyncRepStandbyNames != '\0';
+    return (status & SYNC_STANDBY_DEFINED) != 0;
+#else
+    return static_cast<volatile WalSndCtlData *>(WalSndCtl)->sync_standbys_defined;
+#endif
+}
+
 // Tells whether synchronous_commit asks for synchronous standbys that do not have the WAL up to lsn
 // yet: on disk, or with remote_write in the memory of their system.
 inline bool awaits_standbys(XLogRecPtr lsn) {
-    if (!SyncRepRequested() || SyncRepStandbyNames == nullptr || *SyncRepStandbyNames == '\0')
+    if (!SyncRepRequested() || !has_synchronous_standbys())
         return false;
     const int mode = synchronous_commit == SYNCHRONOUS_COMMIT_REMOTE_WRITE ? SYNC_REP_WAIT_WRITE
                                                                            : SYNC_REP_WAIT_FLUSH;
     LWLockAcquire(SyncRepLock, LW_SHARED);
-    // The setting may have changed since the session read it. Minor releases of 2025 renamed what
-    // the server knows of that.
-#ifdef SYNC_STANDBY_DEFINED
-    const auto status = WalSndCtl->sync_standbys_status;
-    const bool defined = (status & SYNC_STANDBY_INIT) == 0 || (status & SYNC_STANDBY_DEFINED) != 0;
-#else
-    const bool defined = WalSndCtl->sync_standbys_defined;
-#endif
-    const bool awaits = defined && lsn > WalSndCtl->lsn[mode];
+    const bool awaits = has_synchronous_standbys() && lsn > WalSndCtl->lsn[mode];
     LWLockRelease(SyncRepLock);
     return awaits;
 }
@@ -160,9 +174,9 @@ inline bool awaits_standbys(XLogRecPtr lsn) {
 // Waits until awaits_standbys() has become false. The server's own wait is for commits: it takes a
 // cancellation to be too late, and only warns.
 inline void wait_for_standbys(XLogRecPtr lsn) {
-    while (awaits_standbys(lsn)) {
-        constexpr long longest_nap_ms = 1;
-        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, longest_nap_ms,
+    constexpr long longest_nap_ms = 32;
+    for (long nap_ms = 1; awaits_standbys(lsn); nap_ms = std::min(2 * nap_ms, longest_nap_ms)) {
+        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, nap_ms,
                   WAIT_EVENT_SYNC_REP);
         ResetLatch(MyLatch);
         CHECK_FOR_INTERRUPTS();
@@ -274,6 +288,37 @@ inline Oid owner_of(Oid relation) {
     return owner;
 }
 
+// Returns the process of the session that a temporary schema belongs to; 0: there is none, or the
+// schema is not temporary.
+inline int session_of(Oid temporary_schema) {
+#if PG_VERSION_NUM >= 170000
+    const ProcNumber number = GetTempNamespaceProcNumber(temporary_schema);
+    const PGPROC *process = number == INVALID_PROC_NUMBER ? nullptr : ProcNumberGetProc(number);
+#else
+    const BackendId number = GetTempNamespaceBackendId(temporary_schema);
+    const PGPROC *process = number == InvalidBackendId ? nullptr : BackendIdGetProc(number);
+#endif
+    return process == nullptr ? 0 : process->pid;
+}
+
+// Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
+// a table and of its TOAST table anew.
+inline void set_empty_file(Relation relation) {
+#if PG_VERSION_NUM >= 160000
+    RelationSetNewRelfilenumber(relation, relation->rd_rel->relpersistence);
+#else
+    RelationSetNewRelfilenode(relation, relation->rd_rel->relpersistence);
+#endif
+}
+inline void rebuild_indexes(Oid table) {
+    ReindexParams parameters{};
+#if PG_VERSION_NUM >= 170000
+    reindex_relation(nullptr, table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#else
+    reindex_relation(table, REINDEX_REL_PROCESS_TOAST, &parameters);
+#endif
+}
+
 // Returns the name of a relation as a statement takes it: public.orders_id_seq.
 inline const char *qualified_name(Oid relation) {
     return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
@@ -320,10 +365,12 @@ inline constexpr std::int64_t unix_to_server_us =
 #if PG_VERSION_NUM < 160000
 #undef PGDLLEXPORT
 #define PGDLLEXPORT __attribute__((visibility("default")))
-#endif
 #define SNOWFLAKE_FUNCTION(name)                                                                   \
-    extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);                                               \
-    PG_FUNCTION_INFO_V1(name)
+    _Pragma("GCC visibility push(default)") PG_FUNCTION_INFO_V1(name);                             \
+    _Pragma("GCC visibility pop") static_assert(true)
+#else
+#define SNOWFLAKE_FUNCTION(name) PG_FUNCTION_INFO_V1(name)
+#endif
 
 // The block by which the server knows that a module was built for it. Since PostgreSQL 18 the block
 // can tell the module's name and version.

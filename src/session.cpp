@@ -351,7 +351,7 @@ Sequence &look_up(Oid relid) {
         read_definition(*sequence);
     }
     if (sequence->definition.local_temporary)
-        MyXactFlags |= XACT_FLAGS_ACCESSEDTEMPNAMESPACE; // as relation_open() does
+        MyXactFlags |= int{XACT_FLAGS_ACCESSEDTEMPNAMESPACE}; // as relation_open() does
 
     if (sequence->permitted != GetUserId()) {
         const std::uint64_t before = generation;
@@ -388,14 +388,16 @@ Sequence &make_ready(Oid relid) {
     ready = nullptr;
     const std::uint64_t before = generation;
     Sequence *sequence = find_ready(relid);
-    if (sequence == nullptr)
+    if (sequence != nullptr) {
+        require_nextval_possible(*sequence);
+    } else {
         sequence = &look_up(relid);
-    require_nextval_possible(*sequence);
-    pin(*sequence);
-    if (before == generation) {
-        sequence->ready_since = generation;
-        ready = sequence;
+        require_nextval_possible(*sequence);
+        pin(*sequence);
+        sequence->ready_since = before;
     }
+    if (before == generation)
+        ready = sequence;
     return *sequence;
 }
 
@@ -446,7 +448,7 @@ Id lastval() {
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("lastval is not yet defined in this session"));
     lock(last_called->relid, last_called);
-    // What an uncommitted transaction may not use is found as it is opened.
+    // The server notes at the opening that the transaction uses a temporary object.
     relation_close(open_sequence(last_called->relid), NoLock);
     require_rights(last_called->relid, ACL_SELECT | ACL_USAGE);
     return last_called->last;

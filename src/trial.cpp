@@ -69,6 +69,46 @@ Node *parse_check(Node *stored, Oid relation, AttrNumber attribute) {
     return check;
 }
 
+// Puts the number in the place of a column, and an unknown value in the place of the others. No
+// number is null, and whether another column is null decides nothing.
+Node *with_number(Node *node, void *context) {
+    const auto attribute = *static_cast<const AttrNumber *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, NullTest)) {
+        const auto *test = reinterpret_cast<NullTest *>(node);
+        if (test->nulltesttype == IS_NOT_NULL)
+            return makeBoolConst(true, false);
+        const Node *tested = reinterpret_cast<const Node *>(test->arg);
+        const bool is_number =
+            IsA(tested, Var) && reinterpret_cast<const Var *>(tested)->varattno == attribute;
+        return makeBoolConst(false, !is_number);
+    }
+    if (!IsA(node, Var))
+        return server::mutate_expression(node, with_number, context);
+    const auto *column = reinterpret_cast<Var *>(node);
+    if (column->varattno == attribute)
+        return reinterpret_cast<Node *>(number_parameter());
+    return reinterpret_cast<Node *>(
+        makeNullConst(column->vartype, column->vartypmod, column->varcollid));
+}
+
+// The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
+Node *bound_of(Oid partition, Relation whole) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
+    if (!HeapTupleIsValid(tuple))
+        return nullptr;
+    bool is_null = true;
+    const Datum stored = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relpartbound, &is_null);
+    auto *bound =
+        is_null ? nullptr
+                : static_cast<PartitionBoundSpec *>(stringToNode(TextDatumGetCString(stored)));
+    ReleaseSysCache(tuple);
+    if (bound == nullptr || bound->is_default)
+        return nullptr;
+    return reinterpret_cast<Node *>(make_ands_explicit(get_qual_from_partbound(whole, bound)));
+}
+
 } // namespace
 
 bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
@@ -110,6 +150,24 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
         evaluate(check, numbers, count, outcomes);
     run_as::resume(before);
     return is_harmless;
+}
+
+bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
+                   Outcome *outcomes) {
+    if (!get_rel_relispartition(partition))
+        return false;
+    const Oid parent = get_partition_parent(partition, false);
+    if (get_atttype(parent, attribute) != INT8OID)
+        return false;
+    Relation whole = table_open(parent, AccessShareLock);
+    Node *bound = with_number(bound_of(partition, whole), &attribute);
+    table_close(whole, NoLock);
+    if (bound == nullptr || !harmless::to_evaluate(bound))
+        return false;
+    const run_as::Identity before = run_as::become(role_for(parent));
+    evaluate(bound, numbers, count, outcomes);
+    run_as::resume(before);
+    return true;
 }
 
 } // namespace snowflake::trial

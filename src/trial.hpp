@@ -1,4 +1,5 @@
-// Trials: what a default or a check makes of snowflake IDs, found out by evaluating it.
+// Trials: what a default, a check or a partition makes of snowflake IDs, found out by evaluating
+// it.
 //
 // A trial evaluates the very tree that was found harmless. It does so as the owner of the table in
 // a security-restricted context, so that a mistake of harmless.hpp would gain its author nothing.
@@ -22,5 +23,11 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
 // it when the column is a bigint. Returns and raises as try_default() does.
 bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
                Outcome *outcomes);
+
+// Evaluates the bound of a partition once for each number in a bigint column of the whole: "f"
+// means that it takes no row with this number, "t" or null that it does, or that it depends on
+// other columns. Returns and raises as try_default() does.
+bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
+                   Outcome *outcomes);
 
 } // namespace snowflake::trial

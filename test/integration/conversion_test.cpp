@@ -135,5 +135,17 @@ TEST_F(Conversion, TakesAlongAWholeSchema) {
     Session(server_, "original").run("DROP EXTENSION snowflake");
 }
 
+TEST_F(Conversion, TakesAlongAllSequencesAtOnce) {
+    const std::string before = query(server_, "original", schema_facts);
+    EXPECT_EQ(query(server_, "original",
+                    "SELECT * FROM snowflake.convert_all() WHERE in_the_way IS NOT NULL"),
+              "");
+    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    for (const char *left : {all_narrow_keys, all_server_calls, all_unguarded})
+        EXPECT_EQ(query(server_, "original", left), "");
+    call_for_all_sequences(server_, "convert_snowflake_to_sequence");
+    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+}
+
 } // namespace
 } // namespace integration

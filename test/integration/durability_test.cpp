@@ -181,6 +181,31 @@ TEST_F(Durability, AnIdWaitsForNothing) {
     EXPECT_FALSE(waited);
 }
 
+// Where the WAL of an ID is on disk already, rows that need no WAL are committed without a flush,
+// as with a sequence of the server. The sequence writes a record a second, and so not each row is
+// asked for.
+TEST_F(Durability, ARowWithoutWalIsNotFlushedForItsId) {
+    const Server server(1, lazy_wal_writer());
+    prepare(server);
+    Session session(server);
+    session.run("CREATE SEQUENCE s");
+    session.run("CREATE TEMP TABLE temporary (id bigint)");
+    for (const std::string table : {"u", "temporary"}) {
+        SCOPED_TRACE(table);
+        bool flushed = true;
+        constexpr int tries = 20;
+        for (int i = 0; flushed && i < tries; ++i) {
+            session.run(nextval("s"));
+            session.run("BEGIN");
+            session.run("INSERT INTO " + table + " SELECT snowflake.nextval('s')");
+            session.run("COMMIT");
+            flushed = session.text("SELECT pg_current_wal_flush_lsn() >= "
+                                   "pg_current_wal_insert_lsn()") == "t";
+        }
+        EXPECT_FALSE(flushed);
+    }
+}
+
 // The least that the clock goes on while a server crashes and starts again.
 constexpr std::int64_t restart_ms = 2;
 
@@ -301,6 +326,34 @@ TEST_F(Durability, AnIdAfterTheClockWentBackNeverComesAgain) {
     }
     server.start();
     EXPECT_GT(Session(server).number(nextval("s")), last);
+}
+
+// The clock goes back while the session holds a lease: what is left of it is ahead of the clock.
+TEST_F(Durability, AnIdOfALeaseAfterTheClockWentBackNeverComesAgain) {
+    FakeClock clock(directory_.path());
+    Server server(1, lazy_wal_writer(), clock.launcher());
+    prepare(server);
+    const std::int64_t now = unix_ms_now();
+    Id last = 0;
+    {
+        Session session(server);
+        session.run("CREATE SEQUENCE s CACHE 50");
+        session.run(nextval("s"));
+        clock.stand_still_at(now + 5000);
+        session.run(nextval("s"));
+        session.run("DISCARD SEQUENCES");
+        session.run("CHECKPOINT");
+        session.run("BEGIN");
+        session.run(nextval("s"));
+        clock.stand_still_at(now + 4000);
+        last = session.number(nextval("s"));
+        server.kill_all();
+    }
+    clock.stand_still_at(now + 5000);
+    server.start();
+    const std::vector<Id> ids = Session(server).numbers(nextval("s", 200));
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), last), 0);
+    EXPECT_GT(ids.front(), last);
 }
 
 // Another module makes an ID when the extension has already told the commit what to wait for.

@@ -299,7 +299,9 @@ fact(line) AS (
                           FROM unnest(coalesce(relacl, acldefault(
                               CASE relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, relowner))) x),
                      reloptions::text, relispopulated::text, relrowsecurity::text,
-                     obj_description(oid, 'pg_class'))
+                     -- A conversion notes the options of the sequence there, for the way back.
+                     nullif(regexp_replace(obj_description(oid, 'pg_class'),
+                                           '(^|\n)snowflake: converted from [^\n]*$', ''), ''))
         FROM relation
     UNION ALL
     SELECT concat_ws(' | ', 'column', name, row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum),

@@ -173,42 +173,83 @@ bool waits_for_the_standby(Session &observer, const std::string &pid, std::futur
     return waited;
 }
 
-// Stops a standby, and makes it a synchronous one from now on. When this returns, these clients
-// know it, and the next ID needs a record.
-void stop_synchronous(Server &standby, Session &primary, const std::vector<Session *> &clients) {
-    standby.stop();
-    primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    primary.run("SELECT pg_reload_conf()");
-    for (Session *client : clients)
-        wait_for(*client, "current_setting('synchronous_standby_names') = '*'");
-    primary.run("CHECKPOINT");
+// Waits until commits wait for a standby that does not answer. They do once the checkpointer has
+// told all sessions of the setting.
+void wait_until_commits_wait(const Server &primary, Session &observer) {
+    Session probe(primary);
+    const std::string pid = std::to_string(probe.backend());
+    bool waits = false;
+    while (!waits) {
+        std::future<Id> committed = std::async(std::launch::async, [&probe] {
+            probe.run("SELECT pg_logical_emit_message(true, 'probe', '')");
+            return Id{0};
+        });
+        waits = waits_for_the_standby(observer, pid, committed);
+        if (waits)
+            observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        committed.get();
+    }
 }
+
+// A primary with a sequence s, which may be ahead of the clock, and a standby that can be stopped.
+class Replicated {
+  public:
+    explicit Replicated(bool ahead) : standby_(create(primary_, observer_, ahead)) {}
+
+    // Makes the standby a synchronous one from now on, which does not answer. When this returns,
+    // these clients know it, all commits wait, and the next ID needs a record.
+    void stop_standby(const std::vector<Session *> &clients) {
+        standby_.stop();
+        observer_.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        observer_.run("SELECT pg_reload_conf()");
+        for (Session *client : clients)
+            wait_for(*client, "current_setting('synchronous_standby_names') = '*'");
+        wait_until_commits_wait(primary_, observer_);
+        observer_.run("CHECKPOINT");
+    }
+
+    void start_standby() { standby_.start(); }
+
+    // Loses the primary, and returns a session of the standby in its place.
+    Session fail_over() {
+        primary_.kill_all();
+        standby_.promote();
+        return Session(standby_);
+    }
+
+    [[nodiscard]] const Server &primary() const { return primary_; }
+    Session &observer() { return observer_; }
+
+  private:
+    static Server create(const Server &primary, Session &observer, bool ahead) {
+        observer.run("CREATE EXTENSION snowflake");
+        observer.run("CREATE SEQUENCE s");
+        if (ahead)
+            observer.run(setval("s", hour_ahead()));
+        return Server::standby_of(primary);
+    }
+
+    Server primary_{1, lazy_wal_writer};
+    Session observer_{primary_};
+    Server standby_;
+};
 
 // The ID of a committed transaction must not be lost with the primary: the commit waits for a
 // synchronous standby, also where making the ID was all that the transaction did. If the sequence
 // is ahead of the clock, nextval itself waits.
 void expect_to_wait_for_the_standby(const std::string &nextval_call, bool ahead) {
-    Server primary(1, lazy_wal_writer);
-    Session session(primary);
-    session.run("CREATE EXTENSION snowflake");
-    session.run("CREATE SEQUENCE s");
-    if (ahead)
-        session.run(setval("s", hour_ahead()));
-    Server copy = Server::standby_of(primary);
-
-    Session client(primary);
+    Replicated servers(ahead);
+    Session client(servers.primary());
     const std::string pid = std::to_string(client.backend());
-    stop_synchronous(copy, session, {&client});
+    servers.stop_standby({&client});
     std::future<Id> id =
         std::async(std::launch::async, [&] { return client.number("SELECT " + nextval_call); });
-    EXPECT_TRUE(waits_for_the_standby(session, pid, id))
+    EXPECT_TRUE(waits_for_the_standby(servers.observer(), pid, id))
         << nextval_call << " did not wait for the standby";
 
-    copy.start();
+    servers.start_standby();
     const Id received = id.get();
-    primary.kill_all();
-    copy.promote();
-    EXPECT_GT(Session(copy).number("SELECT " + nextval_call), received);
+    EXPECT_GT(servers.fail_over().number("SELECT " + nextval_call), received);
 }
 
 // Makes an ID in a transaction of its own that ends like this.
@@ -227,34 +268,27 @@ class SynchronousStandby : public testing::TestWithParam<bool> {};
 // gets its ID before.
 TEST_P(SynchronousStandby, IsWaitedForByASessionThatGoesOnByARecord) {
     const bool ahead = GetParam();
-    Server primary(1, lazy_wal_writer);
-    Session observer(primary);
-    observer.run("CREATE EXTENSION snowflake");
-    observer.run("CREATE SEQUENCE s");
-    if (ahead)
-        observer.run(setval("s", hour_ahead()));
-    Server copy = Server::standby_of(primary);
-    Session writer(primary);
-    Session reader(primary);
+    Replicated servers(ahead);
+    Session writer(servers.primary());
+    Session reader(servers.primary());
     writer.run(nextval("s"));
     reader.run(nextval("s"));
     const std::string writer_pid = std::to_string(writer.backend());
     const std::string reader_pid = std::to_string(reader.backend());
 
-    stop_synchronous(copy, observer, {&writer, &reader});
+    servers.stop_standby({&writer, &reader});
     const char *end = ahead ? "ROLLBACK" : "COMMIT";
     std::future<Id> first =
         std::async(std::launch::async, [&writer, end] { return make_id(writer, end); });
-    EXPECT_TRUE(waits_for_the_standby(observer, writer_pid, first)) << "which wrote the record";
+    EXPECT_TRUE(waits_for_the_standby(servers.observer(), writer_pid, first))
+        << "which wrote the record";
     std::future<Id> second =
         std::async(std::launch::async, [&reader] { return make_id(reader, "COMMIT"); });
-    EXPECT_TRUE(waits_for_the_standby(observer, reader_pid, second)) << "which did not";
+    EXPECT_TRUE(waits_for_the_standby(servers.observer(), reader_pid, second)) << "which did not";
 
-    copy.start();
+    servers.start_standby();
     const Id greatest = std::max(first.get(), second.get());
-    primary.kill_all();
-    copy.promote();
-    EXPECT_GT(Session(copy).number(nextval("s")), greatest);
+    EXPECT_GT(servers.fail_over().number(nextval("s")), greatest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sequences, SynchronousStandby, testing::Bool(), [](const auto &instance) {
@@ -300,55 +334,93 @@ TEST(SynchronousStandbyOfMany, IsNotWaitedForWhereItHasTheRecord) {
         }
 }
 
+// A session that has waited for the disk alone has not waited for the standby: neither before it
+// sets synchronous_commit, nor before the standby becomes a synchronous one.
+TEST(SynchronousStandbyWait, FollowsAWaitForTheDiskAlone) {
+    Replicated servers(true);
+    Session client(servers.primary());
+    client.run(nextval("s"));
+    const std::string pid = std::to_string(client.backend());
+
+    servers.stop_standby({&client});
+    client.run("SET synchronous_commit = local");
+    make_id(client, "ROLLBACK"); // writes the record
+    client.run("SET synchronous_commit = on");
+    std::future<Id> id =
+        std::async(std::launch::async, [&client] { return make_id(client, "ROLLBACK"); });
+    EXPECT_TRUE(waits_for_the_standby(servers.observer(), pid, id));
+
+    servers.start_standby();
+    const Id received = id.get();
+    EXPECT_GT(servers.fail_over().number(nextval("s")), received);
+}
+
+// The server's commit goes by what all sessions know of synchronous_standby_names. A session reads
+// the setting itself between statements only, and a procedure is one statement.
+TEST(SynchronousStandbyWait, IsThatOfAProcedureThatHasBegunBefore) {
+    Replicated servers(false);
+    Session &observer = servers.observer();
+    observer.run("CREATE PROCEDURE make_id_later(id INOUT bigint) LANGUAGE plpgsql AS $$ BEGIN "
+                 "PERFORM pg_advisory_lock(1); id := snowflake.nextval('s'); COMMIT; END $$");
+    Session client(servers.primary());
+    const std::string pid = std::to_string(client.backend());
+    client.run(nextval("s"));
+
+    observer.run("SELECT pg_advisory_lock(1)");
+    std::future<Id> id = std::async(
+        std::launch::async, [&client] { return client.number("CALL make_id_later(NULL)"); });
+    wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid +
+                           " AND wait_event = 'advisory')");
+    Session other(servers.primary());
+    servers.stop_standby({&other});
+    observer.run("SELECT pg_advisory_unlock(1)");
+    EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
+
+    servers.start_standby();
+    const Id received = id.get();
+    EXPECT_GT(servers.fail_over().number(nextval("s")), received);
+}
+
 // A nextval whose wait is canceled fails, because nothing is committed.
 TEST(SynchronousStandbyWait, IsCanceledInNextval) {
-    Server primary(1, lazy_wal_writer);
-    Session observer(primary);
-    observer.run("CREATE EXTENSION snowflake");
-    observer.run("CREATE SEQUENCE s");
-    observer.run(setval("s", hour_ahead()));
-    Server copy = Server::standby_of(primary);
-    Session client(primary);
+    Replicated servers(true);
+    Session client(servers.primary());
     const Id last = client.number(nextval("s"));
     const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&client});
+    servers.stop_standby({&client});
     for (int again = 0; again < 2; ++again) {
         std::future<Id> failed = std::async(std::launch::async, [&client] {
             return client.sqlstate(nextval("s")) == "57014" ? Id{1} : Id{0};
         });
-        EXPECT_TRUE(waits_for_the_standby(observer, pid, failed));
-        observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        EXPECT_TRUE(waits_for_the_standby(servers.observer(), pid, failed));
+        servers.observer().run("SELECT pg_cancel_backend(" + pid + ")");
         EXPECT_EQ(failed.get(), 1);
-        EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
+        EXPECT_EQ(servers.observer().number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
     }
-    copy.start();
+    servers.start_standby();
     EXPECT_GT(client.number(nextval("s")), last);
 }
 
 // A commit whose wait is canceled ends with the server's warning, and is committed.
 TEST(SynchronousStandbyWait, IsCanceledAtTheCommit) {
-    Server primary(1, lazy_wal_writer);
-    Session observer(primary);
-    observer.run("CREATE EXTENSION snowflake");
-    observer.run("CREATE SEQUENCE s");
-    Server copy = Server::standby_of(primary);
-    Session client(primary);
+    Replicated servers(false);
+    Session client(servers.primary());
     Id last = client.number(nextval("s"));
     const std::string pid = std::to_string(client.backend());
 
-    stop_synchronous(copy, observer, {&client});
+    servers.stop_standby({&client});
     for (int again = 0; again < 2; ++again) {
         std::future<Id> id =
             std::async(std::launch::async, [&client] { return client.number(nextval("s")); });
-        EXPECT_TRUE(waits_for_the_standby(observer, pid, id));
-        observer.run("SELECT pg_cancel_backend(" + pid + ")");
+        EXPECT_TRUE(waits_for_the_standby(servers.observer(), pid, id));
+        servers.observer().run("SELECT pg_cancel_backend(" + pid + ")");
         const Id received = id.get();
         EXPECT_GT(received, last);
         last = received;
-        EXPECT_EQ(observer.number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
+        EXPECT_EQ(servers.observer().number("SELECT count(*) FROM pg_locks WHERE pid = " + pid), 0);
     }
-    copy.start();
+    servers.start_standby();
     EXPECT_GT(client.number(nextval("s")), last);
 }
 

@@ -55,6 +55,13 @@ TEST(Lease, IsUsableUntilItsTickIsOver) {
     EXPECT_TRUE(is_usable(two, default_layout, node, begins_us - 1)); // the clock went back
 }
 
+TEST(Lease, IsAheadWhileTheClockIsBeforeItsTick) {
+    const Lease two = lease(2);
+    EXPECT_TRUE(is_ahead(two, begins_us - 1));
+    EXPECT_FALSE(is_ahead(two, begins_us));
+    EXPECT_FALSE(is_ahead(two, ends_us - 1));
+}
+
 TEST(Lease, IsUsableForItsNodeAndLayout) {
     const Lease two = lease(2);
     EXPECT_FALSE(is_usable(two, default_layout, node + 1, begins_us));

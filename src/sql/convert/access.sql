@@ -1,7 +1,7 @@
 -- Turning an existing sequence, with everything that depends on it, into a snowflake sequence; and back.
 --
 --   expressions.sql   expressions as trees, and commands that run as another role
---   access.sql        ownership checks, table locks, and whose objects are taken along
+--   access.sql        ownership checks, and whose objects are taken along
 --   references.sql    what objects refer to, before and after
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
@@ -15,11 +15,18 @@
 --   widening.sql      the commands that widen columns
 --   defaults.sql      the commands that set defaults, and the comparison with what was meant
 --   identity.sql      the commands that make the sequence of an identity anew
+--   increments.sql    INCREMENT and the other options of a sequence, there and back
 --   guard.sql         the commands that guard a sequence
 --   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
---   plan.sql          all commands of a conversion, in order
+--   steps.sql         all commands of a conversion, in order
+--   hints.sql         what it does not change, and may fail at the first ID
+--   plan.sql          the plan, as a caller sees it
+--   back.sql          the commands of the way back
+--   state.sql         what a conversion in either direction works with, read from the catalogs as of now
+--   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
---   back.sql          the way back
+--   all.sql           all sequences at once
+--   settings.sql      settings of the session that would change what is made again
 --
 -- All functions run with a fixed search_path: names come out schema-qualified, and no object of the
 -- caller's can stand in for another. Those that read the catalog do so without JIT: the planner
@@ -65,45 +72,6 @@ CREATE FUNCTION snowflake._is_id_seq(seq regclass)
 $function$;
 COMMENT ON FUNCTION snowflake._is_id_seq(regclass) IS
     'tells whether this is the sequence of the extension, whatever its name is';
-
--- Relations are locked in the order of their OIDs, so that two conversions do not wait for each other. Tables
--- of other roles are among them where the server itself makes their foreign keys again; the server locks
--- them as well. They are locked by OID: while LOCK TABLE waits, its name can come to mean another table.
-CREATE FUNCTION snowflake._conversion_lock(relations regclass[])
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    PERFORM snowflake._lock(ordered.oid)
-        FROM (SELECT c.oid FROM pg_class c
-                  WHERE c.oid = ANY (relations) AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
-                    AND pg_has_role(c.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(c.relnamespace)
-                  ORDER BY c.oid) ordered;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._conversion_lock(regclass[]) IS
-    'locks those of the relations that are the caller''s, as the conversion of a sequence will';
-
--- The commands of a plan name their relations with the schema. The owner of a schema could rename it and put
--- another one in its place, which the locks of relations do not prevent. A lock of the schema's row does. It
--- needs the right to change the catalog, which superusers have; they are who others would want to run their code.
-CREATE FUNCTION snowflake._hold_schemas(relations regclass[])
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    IF snowflake._is_superuser() THEN
-        PERFORM FROM pg_namespace n
-            WHERE n.oid IN (SELECT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations))
-            ORDER BY n.oid
-            FOR SHARE;
-    END IF;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._hold_schemas(regclass[]) IS
-    'keeps the schemas of relations from being renamed until the transaction ends, for superusers';
 
 CREATE FUNCTION snowflake._with_owner(description text, owner oid)
     RETURNS text

@@ -25,9 +25,29 @@ $function$;
 COMMENT ON FUNCTION snowflake._columns_back(regclass) IS
     'finds the columns whose default calls snowflake.nextval on a sequence, and their default without';
 
+CREATE FUNCTION snowflake._part_back(seq regclass)
+    RETURNS snowflake._conversion_part
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._conversion_check(seq);
+    IF snowflake._is_id_seq(seq) THEN
+        RAISE EXCEPTION 'sequence % belongs to the extension', seq
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Give each column that uses it a sequence of its own: '
+                         'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
+    END IF;
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop', false,
+            ARRAY(SELECT c FROM snowflake._columns_back(seq) c))::snowflake._conversion_part;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._part_back(regclass) IS
+    'returns what the way back of a sequence concerns; raises an error unless the sequence is the caller''s';
+
 -- Whatever else calls functions of the extension on the sequence would keep the extension from being
 -- dropped.
-CREATE FUNCTION snowflake._require_way_back(seq regclass)
+CREATE FUNCTION snowflake._require_way_back(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -41,82 +61,39 @@ BEGIN
         SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid) || ' uses the sequence'
             FROM pg_class s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
-            WHERE s.oid = seq
+            WHERE s.oid = part.seq
               AND d.classid <> 'pg_attrdef'::regclass
               AND EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
-                              WHERE used.sequence = seq AND used.callee LIKE 'snowflake.%')
+                              WHERE used.sequence = part.seq AND used.callee LIKE 'snowflake.%')
               AND snowflake._is_taken_along(s.relowner, snowflake._owner_of(d.classid, d.objid)));
     IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence % back', seq
+        RAISE EXCEPTION 'cannot convert sequence % back', part.name
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_way_back(regclass) IS
+COMMENT ON FUNCTION snowflake._require_way_back(snowflake._conversion_part) IS
     'raises an error if something but a default calls functions of the extension on a sequence';
 
-CREATE FUNCTION snowflake._set_defaults_back(columns snowflake._conversion_column[])
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
-DECLARE
-    col record;
 BEGIN
-    FOR col IN
-        SELECT c.relid, c.attname, c.new_default, t.relkind,
-               snowflake._default_role(c.relid, ARRAY[c.attrdef]) AS role
-            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-            WHERE c.new_default IS NOT NULL
-            ORDER BY c.relid::oid, c.attnum
-    LOOP
-        PERFORM snowflake._run_as(
-            format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s',
-                   CASE col.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
-                   col.relid, col.attname, col.new_default),
-            col.role, NULL, NULL);
-    END LOOP;
+    RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
+    -- The guard goes first: an event trigger may insert after each command.
+    RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
+    RETURN QUERY
+        SELECT format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s',
+                      CASE t.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
+                      c.relid, c.attname, c.new_default),
+               NULL::text, NULL::regclass, NULL::bigint,
+               pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
+            FROM unnest(part.columns) c JOIN pg_class t ON t.oid = c.relid
+            ORDER BY c.relid::oid, c.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._set_defaults_back(snowflake._conversion_column[]) IS
-    'sets the defaults of columns, each as the role that may run their expressions';
-
-CREATE FUNCTION snowflake.convert_snowflake_to_sequence(seq regclass)
-    RETURNS integer
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    AS $function$
-DECLARE
-    columns snowflake._conversion_column[];
-    meant snowflake._meant_default[];
-BEGIN
-    PERFORM snowflake._conversion_check(seq);
-    IF snowflake._is_id_seq(seq) THEN
-        RAISE EXCEPTION 'sequence % belongs to the extension', seq
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'Give each column that uses it a sequence of its own: '
-                         'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
-    END IF;
-    columns := ARRAY(SELECT c FROM snowflake._columns_back(seq) c);
-    PERFORM snowflake._conversion_lock(ARRAY(SELECT c.relid FROM unnest(columns) c));
-    columns := ARRAY(SELECT c FROM snowflake._columns_back(seq) c);
-
-    PERFORM snowflake._require_way_back(seq);
-    meant := snowflake._meant_defaults(seq, columns, false);
-    PERFORM snowflake._set_defaults_back(columns);
-    PERFORM snowflake._require_defaults(seq, meant);
-    IF (SELECT seqincrement FROM pg_sequence WHERE seqrelid = seq) = snowflake._guard() THEN
-        EXECUTE format('ALTER SEQUENCE %s INCREMENT BY 1', seq);
-    ELSIF columns = '{}' THEN
-        RAISE NOTICE 'sequence % is not a snowflake sequence', seq;
-    END IF;
-    RETURN cardinality(columns);
-END
-$function$;
-COMMENT ON FUNCTION snowflake.convert_snowflake_to_sequence(regclass) IS
-    'makes a snowflake sequence and the columns that use it call the server''s own nextval again; returns the number of columns altered';
+COMMENT ON FUNCTION snowflake._steps_back(snowflake._conversion_part) IS
+    'returns the steps of the way back: each default is set as the role that may run its expression';

@@ -81,6 +81,16 @@ CREATE TYPE snowflake._conversion_column AS (
 COMMENT ON TYPE snowflake._conversion_column IS
     'a column that the conversion of a sequence looks at, and what becomes of it';
 
+CREATE TYPE snowflake._conversion_part AS (
+    seq regclass,
+    name text,  -- of the sequence: an identity's is replaced by one of this name
+    owner oid,  -- of the sequence
+    increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+    move_generated boolean, -- whether generated columns may become the last of their table
+    columns snowflake._conversion_column[]);
+COMMENT ON TYPE snowflake._conversion_part IS
+    'a sequence that is converted, in either direction, and the columns that this concerns';
+
 -- Values go from column to column through foreign keys, from the referenced to the referencing column, and
 -- up and down the inheritance.
 CREATE FUNCTION snowflake._linked_columns(
@@ -146,8 +156,9 @@ BEGIN
         identity AS (
             SELECT d.refobjid AS relid, d.refobjsubid::smallint AS attnum
                 FROM pg_depend d
+                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
                 WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
-                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity <> ''
         ),
         sources AS (
             -- The sequence of an identity is made anew, and so are all defaults that use it.

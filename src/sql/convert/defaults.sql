@@ -14,7 +14,7 @@ BEGIN
                format('ACCESS EXCLUSIVE lock on %s', c.relid), NULL::regclass, NULL::bigint,
                pg_get_userbyid(snowflake._default_role(c.relid, array_agg(c.attrdef)))
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v'
+            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v' AND NOT c.is_identity
             GROUP BY c.relid
             ORDER BY c.relid::oid;
 END
@@ -43,20 +43,23 @@ COMMENT ON FUNCTION snowflake._view_defaults(snowflake._conversion_column[]) IS
 
 -- The trees of the defaults that a conversion in either direction leaves behind are compared with what
 -- was meant: a default that was printed, parsed and stored must still mean the same.
-CREATE TYPE snowflake._meant_default AS (relid regclass, attnum smallint, form text);
+CREATE TYPE snowflake._meant_default AS (
+    relid regclass, attnum smallint,
+    sequence text, -- its name, which another sequence may have afterwards
+    form text);
 COMMENT ON TYPE snowflake._meant_default IS
-    'a column, and the form of the default that it has to have, see _default_form()';
+    'a column that uses a sequence, and the form of the default that it has to have, see _default_form()';
 
 CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[], to_snowflake boolean)
-    RETURNS snowflake._meant_default[]
+    RETURNS SETOF snowflake._meant_default
     LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT coalesce(array_agg((c.relid, c.attnum, snowflake._default_form_replaced(
-               c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END,
-               type.oid,
-               CASE WHEN c.widened THEN -1 ELSE a.atttypmod END))::snowflake._meant_default), '{}')
+    SELECT c.relid, c.attnum, seq::text,
+           snowflake._default_form_replaced(
+               c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
+               CASE WHEN c.widened THEN -1 ELSE a.atttypmod END)
         FROM unnest(columns) c
         JOIN pg_class t ON t.oid = c.relid
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
@@ -73,7 +76,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._meant_defaults(regclass, snowflake._conversion_column[], boolean) IS
     'returns the defaults that columns have to have after a conversion';
 
-CREATE FUNCTION snowflake._require_defaults(seq regclass, meant snowflake._meant_default[])
+CREATE FUNCTION snowflake._require_defaults(meant snowflake._meant_default[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -83,11 +86,11 @@ DECLARE
 BEGIN
     differences := ARRAY(
         SELECT format('default of column %I of table %s', a.attname, m.relid)
-            FROM (SELECT relid, attnum, array_agg(form) FROM unnest(meant) GROUP BY relid, attnum)
-                 m(relid, attnum, forms)
+            FROM (SELECT relid, attnum, sequence, array_agg(form) FROM unnest(meant) GROUP BY relid, attnum, sequence)
+                 m(relid, attnum, sequence, forms)
             JOIN pg_attribute a ON a.attrelid = m.relid AND a.attnum = m.attnum
             LEFT JOIN pg_attrdef f ON f.adrelid = m.relid AND f.adnum = m.attnum
-            WHERE coalesce(snowflake._default_form(f.oid, seq) <> ALL (m.forms), true));
+            WHERE coalesce(snowflake._default_form(f.oid, m.sequence::regclass) <> ALL (m.forms), true));
     IF differences <> '{}' THEN
         RAISE EXCEPTION 'the server did not store the default that was meant'
             USING ERRCODE = 'feature_not_supported',
@@ -95,5 +98,5 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_defaults(regclass, snowflake._meant_default[]) IS
+COMMENT ON FUNCTION snowflake._require_defaults(snowflake._meant_default[]) IS
     'raises an error unless columns have the defaults that were meant';

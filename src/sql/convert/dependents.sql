@@ -50,7 +50,9 @@ BEGIN
                 JOIN pg_sequence q ON q.seqrelid = d.objid
                 WHERE c.is_identity
             UNION
-            SELECT next.type, next.oid, next.attnum, d.classid, d.objid, node.depth + 1,
+            -- What hangs on a generated column that stays in its place hangs on it as on those that it is made from.
+            SELECT next.type, next.oid, next.attnum, d.classid, d.objid,
+                   node.depth + CASE WHEN next.type = 'column' AND snowflake._stays_in_place(d.objid) THEN 0 ELSE 1 END,
                    node.type = 'routine'
                 FROM node
                 LEFT JOIN pg_class n ON n.oid = node.oid AND node.type IN ('relation', 'row type')

@@ -69,6 +69,13 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
 COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
     'returns what a check of one column makes of each number; NULL: it could run a user''s code';
 
+CREATE FUNCTION snowflake._try_partition(partition regclass, attnum smallint, numbers bigint[])
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_try_partition'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._try_partition(regclass, smallint, bigint[]) IS
+    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it could run a user''s code';
+
 CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'
@@ -83,12 +90,26 @@ CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
 COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
     'tells whether parsing the stored expressions of an object again runs no code of users';
 
+CREATE FUNCTION snowflake._session_of(temporary_schema oid)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_session_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._session_of(oid) IS
+    'returns the process of the session that a temporary schema belongs to; NULL: there is none';
+
 CREATE FUNCTION snowflake._lock(relation oid)
-    RETURNS void
+    RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._lock(oid) IS
-    'locks a table or sequence of the caller by OID until the transaction ends';
+    'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
+
+CREATE FUNCTION snowflake._own_as_serial(seq regclass)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._own_as_serial(regclass) IS
+    'lets a sequence of the caller belong to its column as that of a serial does, where the column was an identity; returns whether it was';
 
 CREATE FUNCTION snowflake._last_value(seq regclass)
     RETURNS bigint
@@ -117,3 +138,10 @@ CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expecte
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
     'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';
+
+CREATE FUNCTION snowflake._event_trigger_failed()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failed'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._event_trigger_failed() IS
+    'tells whether the command that _run_as() ran last has ended because of an error of an event trigger';

@@ -1,36 +1,46 @@
--- The guard: an INCREMENT with which the server's own nextval() always fails, see _guard().
+-- The guard: an INCREMENT with which the server's own nextval() always fails, see _guard(). A sequence that keeps
+-- its INCREMENT as a stride has none.
+--
+-- An event trigger may fill a column from the very sequence after each command. So a sequence has room for IDs
+-- before a default makes them, and is guarded when no default calls the server's nextval() any more.
 
-CREATE FUNCTION snowflake._guard_step(seq regclass)
-    RETURNS snowflake._conversion_step
+CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq),
+               format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq), NULL::regclass, NULL::bigint, NULL::name
+            FROM pg_sequence q
+            WHERE q.seqrelid = part.seq
+              AND (q.seqtypid <> 'bigint'::regtype OR q.seqmax <> 9223372036854775807 OR q.seqcycle);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._room_steps(snowflake._conversion_part) IS
+    'returns the step that takes the limits of a sequence away; none if it has none';
+
+-- The last value is set as one that is taken: the guard works from there, where the next step leaves bigint.
+CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     step snowflake._conversion_step;
 BEGIN
-    step.command := format('ALTER SEQUENCE %s AS bigint INCREMENT BY %s NO MAXVALUE NO CYCLE', seq,
-                           snowflake._guard());
-    step.effect := format('guards the sequence; SHARE ROW EXCLUSIVE lock on %s', seq);
-    RETURN step;
+    IF snowflake._future_increment(part) = snowflake._guard() THEN
+        step.command := format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', part.seq, snowflake._guard());
+        step.effect := format('guards the sequence; SHARE ROW EXCLUSIVE lock on %s', part.seq);
+        RETURN NEXT step;
+        step.command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', part.seq, part.seq);
+        step.effect := 'steps past the last value';
+        RETURN NEXT step;
+    END IF;
+    RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
+    RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._guard_step(regclass) IS
-    'returns the step that guards a sequence';
-
--- The last value is set as one that is taken: the guard works from there, where the next step leaves bigint.
-CREATE FUNCTION snowflake._guard_steps(seq regclass)
-    RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    step snowflake._conversion_step := snowflake._guard_step(seq);
-BEGIN
-    RETURN NEXT step;
-    step.command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', seq, seq);
-    step.effect := 'steps past the last value';
-    RETURN NEXT step;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._guard_steps(regclass) IS
-    'returns the steps that guard a sequence above its last value';
+COMMENT ON FUNCTION snowflake._guard_steps(snowflake._conversion_part) IS
+    'returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT';

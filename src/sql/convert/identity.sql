@@ -1,5 +1,6 @@
 -- Identity columns. A column with an identity cannot have a default of its own, and the sequence goes with
--- the identity: a new sequence takes its name and its place.
+-- the identity: a new sequence takes its name and its place. One command takes the identity away and sets the
+-- default, so that an event trigger can insert before and after it.
 
 -- Defaults that use the sequence keep the server from dropping it. Those of views that are out of the way
 -- went with their view.
@@ -44,15 +45,19 @@ COMMENT ON FUNCTION snowflake._free_name(name, text) IS
     'returns a name that no relation of a schema has';
 
 CREATE FUNCTION snowflake._identity_replacement(
-        seq regclass, identity snowflake._conversion_column,
+        part snowflake._conversion_part, identity snowflake._conversion_column,
         OUT command text, OUT effect text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
+    seq constant regclass := part.seq;
     s record;
     replacement text; -- the new sequence, under its first name
+    is_shared constant boolean := EXISTS ( -- with partitions, from PostgreSQL 17 on
+        SELECT FROM pg_inherits i JOIN pg_attribute a ON a.attrelid = i.inhrelid AND a.attname = identity.attname
+            WHERE i.inhparent = identity.relid AND a.attidentity <> '');
 BEGIN
     SELECT c.oid, c.relname, c.relowner, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
         FROM pg_class c
@@ -66,13 +71,14 @@ BEGIN
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
     command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
-                      replacement, snowflake._guard(), s.seqmin, s.seqstart, s.seqcache);
+                      replacement, snowflake._future_increment(part), s.seqmin, s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
     effect := 'goes on after the last value';
     RETURN NEXT;
-    command := format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', identity.relid, identity.attname);
+    command := format('ALTER TABLE %s%s ALTER COLUMN %I DROP IDENTITY, ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L::regclass)',
+                      CASE WHEN NOT is_shared THEN 'ONLY ' END, identity.relid, identity.attname, identity.attname, replacement);
     effect := format('ACCESS EXCLUSIVE lock on %s%s', identity.relid,
                      CASE s.attidentity WHEN 'a' THEN '; GENERATED ALWAYS is no longer enforced' END);
     RETURN NEXT;
@@ -87,37 +93,38 @@ BEGIN
     RETURN NEXT;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_replacement(regclass, snowflake._conversion_column) IS
+COMMENT ON FUNCTION snowflake._identity_replacement(snowflake._conversion_part, snowflake._conversion_column) IS
     'returns the commands that put a new sequence in the place of an identity''s';
 
 CREATE FUNCTION snowflake._identity_steps(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
+    seq constant regclass := part.seq;
     identity snowflake._conversion_column;
 BEGIN
-    SELECT c.* INTO identity FROM unnest(columns) c WHERE c.is_identity;
+    SELECT c.* INTO identity FROM unnest(part.columns) c WHERE c.is_identity;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT * FROM snowflake._identity_defaults(columns, dependents);
-    RETURN QUERY SELECT * FROM snowflake._guard_step(seq);
+    RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
     RETURN QUERY
         SELECT x.command, x.effect, NULL::regclass, NULL::bigint, NULL::name
-            FROM snowflake._identity_replacement(seq, identity) x;
+            FROM snowflake._identity_replacement(part, identity) x;
     RETURN QUERY
         SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
             FROM snowflake._conversion_rights('pg_class'::regclass, seq) x;
     RETURN QUERY
         SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
             FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x;
+    RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
+    RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_steps(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+COMMENT ON FUNCTION snowflake._identity_steps(snowflake._conversion_part, snowflake._conversion_dependent[]) IS
     'returns the steps that make the sequence of an identity anew; none if the sequence is no identity''s';
 
 CREATE FUNCTION snowflake._identity_obstacles(seq regclass, columns snowflake._conversion_column[])
@@ -141,3 +148,35 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake._identity_obstacles(regclass, snowflake._conversion_column[]) IS
     'lists what keeps the sequence of an identity from being made anew';
+
+-- An extension of the same name turned identities into defaults by writing to the catalog, and left the sequence
+-- to a column that is no identity any more: neither a dump nor ALTER SEQUENCE can do with that.
+CREATE FUNCTION snowflake._is_left_behind(seq regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_depend d
+                       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                       WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+                         AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity = '');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_left_behind(regclass) IS
+    'tells whether a sequence belongs to an identity that is none any more';
+
+CREATE FUNCTION snowflake._ownership_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('SELECT snowflake._own_as_serial(%L)', part.seq),
+               'the sequence belongs to its column as that of a serial does', NULL::regclass, NULL::bigint, NULL::name
+            WHERE snowflake._is_left_behind(part.seq);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._ownership_steps(snowflake._conversion_part) IS
+    'returns the step that mends a sequence which was left behind by an identity';

@@ -88,6 +88,8 @@ BEGIN
     LOOP
         EXECUTE format('SELECT snowflake.%I($1)', '_' || d.kind || '_drop') INTO step.command USING d;
         IF step.command IS NOT NULL THEN
+            -- Where a table is rewritten, its owner's code runs.
+            step.role := CASE WHEN d.kind = 'generated' THEN pg_get_userbyid(snowflake._table_role(d.relid)) END;
             step.effect := format('%s %s, made again below', d.kind, coalesce(d.name, 'of ' || d.relid));
             RETURN NEXT step;
         END IF;

@@ -42,12 +42,6 @@ BEGIN
                                                 WHERE used.sequence = seq
                                                   AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END;
     RETURN QUERY
-        -- No session alters the temporary tables of another one.
-        SELECT format('default of column %I of %s uses the sequence in another session', c.attname,
-                      snowflake._with_owner(format('temporary table %s', c.relid), t.relowner))
-            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-            WHERE c.new_default IS NOT NULL AND pg_is_other_temp_schema(t.relnamespace);
-    RETURN QUERY
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                       c.attname, c.relid, c.old_default)
             FROM unnest(columns) c
@@ -289,6 +283,33 @@ COMMENT ON FUNCTION snowflake._obstacles_of_owners(
     regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
     'lists what the caller may not alter or make again because of whom it belongs to';
 
+-- No session alters the temporary tables of another one, or makes its views again.
+CREATE FUNCTION snowflake._obstacles_of_sessions(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT concat(snowflake._with_owner(pg_describe_object('pg_class'::regclass, t.oid, 0), t.relowner),
+                      ' is temporary in ',
+                      coalesce('the session of process ' || snowflake._session_of(t.relnamespace), 'a session that has ended'))
+            FROM pg_class t
+            WHERE t.oid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened OR c.new_default IS NOT NULL
+                            UNION ALL SELECT d.relid FROM unnest(dependents) d)
+              AND pg_is_other_temp_schema(t.relnamespace);
+    RETURN QUERY
+        SELECT concat(pg_describe_object('pg_proc'::regclass, p.oid, 0), ' is temporary in ',
+                      coalesce('the session of process ' || snowflake._session_of(p.pronamespace), 'a session that has ended'))
+            FROM unnest(dependents) d JOIN pg_proc p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
+            WHERE pg_is_other_temp_schema(p.pronamespace);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_sessions(
+    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the temporary objects of other sessions that a conversion would have to change';
+
 CREATE FUNCTION snowflake._conversion_obstacles(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -305,7 +326,9 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
+                  UNION ALL SELECT snowflake._partition_obstacles(columns)
                   UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_sessions(columns, dependents)
                   UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
                   UNION ALL

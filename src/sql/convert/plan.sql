@@ -1,31 +1,13 @@
--- The plan: all commands of the conversion, in order.
-
--- Converted already, and nothing has come to use the sequence since. An increment above 1 is then a stride
--- that somebody has chosen.
-CREATE FUNCTION snowflake._is_converted(seq regclass, columns snowflake._conversion_column[])
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = seq);
-BEGIN
-    RETURN (SELECT (increment = snowflake._guard()
-                    OR increment > 1
-                       AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
-                   AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
-                FROM unnest(columns) c);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._is_converted(regclass, snowflake._conversion_column[]) IS
-    'tells whether there is nothing left to convert';
+-- The plan, as a caller sees it: the steps, and hints at what they do not change.
 
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
+        increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
+        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
-        OUT size bigint,      -- their size in bytes
+        OUT size bigint,      -- their size in bytes, or that of the materialized view which it fills
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -35,38 +17,16 @@ CREATE FUNCTION snowflake.conversion_plan(
     SET jit = off
     AS $function$
 DECLARE
-    columns snowflake._conversion_column[];
-    dependents snowflake._conversion_dependent[];
-    obstacles text[];
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, increment, move_generated);
 BEGIN
-    PERFORM snowflake._conversion_check(seq);
-    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
-    dependents := ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d);
-    obstacles := ARRAY(SELECT x FROM snowflake._conversion_obstacles(seq, columns, dependents) x
-                           ORDER BY x COLLATE "C");
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', seq
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
-    IF snowflake._is_converted(seq, columns) THEN
-        RETURN;
-    END IF;
-
+    PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
-        SELECT x.n::integer, x.command, x.effect, x.rewrites, x.size, x.role
-            FROM unnest(ARRAY(SELECT s FROM snowflake._kinds_drops(dependents) s)
-                        || ARRAY(SELECT s FROM snowflake._identity_steps(seq, columns, dependents) s)
-                        || ARRAY(SELECT s FROM snowflake._conversion_widenings(columns, dependents) s)
-                        || ARRAY(SELECT s FROM snowflake._table_defaults(columns) s)
-                        || ARRAY(SELECT s FROM snowflake._guard_steps(seq) s
-                                     WHERE NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity))
-                        || ARRAY(SELECT s FROM snowflake._kinds_steps(dependents) s)
-                        || ARRAY(SELECT s FROM snowflake._view_refreshes(dependents) s)
-                        || ARRAY(SELECT s FROM snowflake._view_defaults(columns) s)
-                        || ARRAY(SELECT s FROM snowflake._conversion_strangers(seq, columns) s))
-                     WITH ORDINALITY x(command, effect, rewrites, size, role, n);
+        SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
+            FROM unnest(ARRAY(SELECT x FROM snowflake._conversion_steps(ARRAY[part]) x)
+                        || ARRAY(SELECT (NULL, h, NULL, NULL, NULL)::snowflake._conversion_step
+                                     FROM snowflake._conversion_hints(part) h))
+                 WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -92,3 +92,33 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_check_fault(oid, smallint, boolean) IS
     'returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot be tried';
+
+-- Partitions by hash, and a default partition, take every ID.
+CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    present constant bigint[] := ARRAY[snowflake.from_timestamp(clock_timestamp())];
+BEGIN
+    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.new_default IS NOT NULL) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT format('no partition of table %s takes an ID of the present in column %I: '
+                      'CREATE TABLE %I.%I PARTITION OF %s DEFAULT',
+                      c.relid, c.attname, n.nspname, snowflake._free_name(n.nspname, t.relname || '_default'), c.relid)
+            FROM unnest(columns) c
+            JOIN pg_partitioned_table p ON p.partrelid = c.relid
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_namespace n ON n.oid = t.relnamespace
+            WHERE NOT c.is_strangers AND NOT c.widened AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
+              AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.relid)
+              AND NOT EXISTS (SELECT FROM pg_inherits
+                                  WHERE inhparent = c.relid
+                                    AND (snowflake._try_partition(inhrelid, c.attnum, present))[1] IS DISTINCT FROM 'f');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._partition_obstacles(snowflake._conversion_column[]) IS
+    'lists the partitioned tables that have no partition for IDs, with the command that adds one';

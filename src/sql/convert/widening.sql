@@ -60,7 +60,14 @@ CREATE FUNCTION snowflake._conversion_widenings(
     SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
+DECLARE
+    in_the_way constant jsonb := (SELECT coalesce(jsonb_agg(i ORDER BY i.index::oid), '[]')
+                                      FROM snowflake._indexes_in_the_way(columns) i);
 BEGIN
+    RETURN QUERY
+        SELECT format('ALTER INDEX %s RENAME TO %I', i ->> 'index', i ->> 'free_name'), 'leaves its name to the server for the moment',
+               NULL::regclass, NULL::bigint, NULL::name
+            FROM jsonb_array_elements(in_the_way) i;
     RETURN QUERY
         SELECT concat('ALTER TABLE ', t.relid, ' ', t.actions,
                       snowflake._generated_additions(t.relid, dependents)),
@@ -81,6 +88,11 @@ BEGIN
             CROSS JOIN LATERAL (SELECT sum(pg_total_relation_size(member))::bigint AS size
                                     FROM snowflake._table_tree(t.relid) member) tree
             ORDER BY t.relid::oid;
+    RETURN QUERY SELECT * FROM snowflake._generated_expressions(dependents);
+    RETURN QUERY
+        SELECT format('SELECT snowflake._give_index_name(%L, %L)', format('%I.%I', i ->> 'namespace', i ->> 'free_name'), i ->> 'name'),
+               NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM jsonb_array_elements(in_the_way) i;
     RETURN QUERY
         SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
             FROM snowflake._conversion_not_nulls(columns) n

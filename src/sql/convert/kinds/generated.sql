@@ -1,5 +1,34 @@
 -- Generated columns. The column is dropped, and added again by the command that widens the columns that
--- it is made from. Plain defaults, which are the same to the server, stay with their column.
+-- it is made from. Where the server can change an expression (from PostgreSQL 17 on), a column that is not the
+-- last one stays in its place, and is made from nothing in the meantime. Plain defaults, which are the same to
+-- the server, stay with their column.
+
+-- For the meantime its values are null. The server does not change the expression of a virtual column where checks
+-- or publications could depend on it.
+CREATE FUNCTION snowflake._stays_in_place(attrdef oid)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF current_setting('server_version_num')::integer < 170000 THEN
+        RETURN false;
+    END IF;
+    RETURN EXISTS (
+        SELECT FROM pg_attrdef f
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            JOIN pg_attribute later ON later.attrelid = a.attrelid AND later.attnum > a.attnum AND NOT later.attisdropped
+            WHERE f.oid = attrdef AND a.attgenerated <> '' AND NOT a.attnotnull
+              AND (a.attgenerated = 's'
+                   OR NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = a.attrelid AND contype = 'c')
+                      AND NOT EXISTS (SELECT FROM pg_class t
+                                          JOIN pg_namespace n ON n.oid = t.relnamespace
+                                          JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = t.relname
+                                          WHERE t.oid = a.attrelid)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._stays_in_place(oid) IS
+    'tells whether a generated column has other columns behind it, and its expression can be changed';
 
 CREATE FUNCTION snowflake._generated_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
@@ -26,20 +55,12 @@ CREATE FUNCTION snowflake._generated_obstacles(dependents snowflake._conversion_
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column',
-                      a.attname, d.relid)
+        SELECT format('generated column %I of table %s depends on a column to be widened and is inherited', a.attname, d.relid)
             FROM unnest(dependents) d
             JOIN pg_attrdef f ON f.oid = d.objid
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
             WHERE a.attinhcount > 0
-               OR EXISTS (SELECT FROM pg_inherits WHERE inhparent = d.relid)
-               OR EXISTS (SELECT FROM pg_attribute later
-                              WHERE later.attrelid = a.attrelid AND later.attnum > a.attnum
-                                AND NOT later.attisdropped
-                                AND NOT EXISTS (SELECT FROM unnest(dependents) e
-                                                    JOIN pg_attrdef g ON g.oid = e.objid
-                                                    WHERE g.adrelid = later.attrelid
-                                                      AND g.adnum = later.attnum));
+               OR EXISTS (SELECT FROM pg_inherits WHERE inhparent = d.relid);
     RETURN QUERY
         SELECT x
             FROM unnest(dependents) d
@@ -53,20 +74,84 @@ $function$;
 COMMENT ON FUNCTION snowflake._generated_obstacles(snowflake._conversion_dependent[]) IS
     'lists what keeps generated columns from being made again';
 
+-- Those that are dropped and added again stay the last ones, if only others of them stand behind them.
+CREATE FUNCTION snowflake._generated_moves(
+        dependents snowflake._conversion_dependent[],
+        OUT relid regclass, OUT attname name)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH added AS (
+            SELECT d.relid, a.attnum, a.attname
+                FROM unnest(dependents) d
+                JOIN pg_attrdef f ON f.oid = d.objid
+                JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                WHERE d.kind = 'generated' AND NOT snowflake._stays_in_place(f.oid)
+        )
+        SELECT added.relid, added.attname
+            FROM added
+            WHERE EXISTS (SELECT FROM pg_attribute later
+                              WHERE later.attrelid = added.relid AND later.attnum > added.attnum AND NOT later.attisdropped
+                                AND NOT EXISTS (SELECT FROM added behind
+                                                    WHERE behind.relid = added.relid AND behind.attnum = later.attnum))
+            ORDER BY added.relid::oid, added.attnum;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._generated_moves(snowflake._conversion_dependent[]) IS
+    'finds the generated columns that become the last of their table';
+
 CREATE FUNCTION snowflake._generated_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    RETURN (SELECT format('ALTER TABLE ONLY %s DROP COLUMN %I', dependent.relid, a.attname)
+    RETURN (SELECT CASE WHEN snowflake._stays_in_place(f.oid)
+                        THEN format('ALTER TABLE ONLY %s ALTER COLUMN %I SET EXPRESSION AS (NULL::%s)', dependent.relid, a.attname,
+                                    format_type(a.atttypid, a.atttypmod))
+                        ELSE format('ALTER TABLE ONLY %s DROP COLUMN %I', dependent.relid, a.attname) END
                 FROM pg_attrdef f
                 JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                 WHERE f.oid = dependent.objid);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._generated_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a generated column';
+    'returns the command that takes a generated column out of the way';
+
+CREATE FUNCTION snowflake._generated_definition(attrdef oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        -- Made from wider values, the column needs the width itself.
+        SELECT CASE WHEN snowflake._stays_in_place(f.oid)
+                    THEN CASE WHEN small.is_one THEN format(', ALTER COLUMN %I TYPE bigint', a.attname) END
+                    ELSE concat(format(', ADD COLUMN %I %s', a.attname,
+                                       CASE WHEN small.is_one THEN 'bigint' ELSE format_type(a.atttypid, a.atttypmod) END),
+                                CASE WHEN a.attcollation <> y.typcollation
+                                     THEN ' COLLATE ' || a.attcollation::regcollation END,
+                                ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid),
+                                CASE a.attgenerated WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END,
+                                CASE WHEN a.attnotnull THEN
+                                    (SELECT format(' CONSTRAINT %I', conname) FROM pg_constraint
+                                         WHERE conrelid = a.attrelid AND contype = 'n'
+                                           AND conkey = ARRAY[a.attnum])
+                                END,
+                                CASE WHEN a.attnotnull THEN ' NOT NULL' END) END
+            FROM pg_attrdef f
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            JOIN pg_type y ON y.oid = a.atttypid
+            CROSS JOIN LATERAL (SELECT a.atttypid IN ('smallint'::regtype, 'integer'::regtype)) small(is_one)
+            WHERE f.oid = attrdef);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._generated_definition(oid) IS
+    'returns the clause of ALTER TABLE that adds a generated column again, or widens it in its place';
 
 CREATE FUNCTION snowflake._generated_additions(
         tab regclass, dependents snowflake._conversion_dependent[])
@@ -75,31 +160,38 @@ CREATE FUNCTION snowflake._generated_additions(
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    RETURN (
-        SELECT string_agg(
-                   -- Made from wider values, the column needs the width itself.
-                   concat(format(', ADD COLUMN %I %s', a.attname,
-                                 CASE WHEN a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
-                                      THEN 'bigint' ELSE format_type(a.atttypid, a.atttypmod) END),
-                          CASE WHEN a.attcollation <> y.typcollation
-                               THEN ' COLLATE ' || a.attcollation::regcollation END,
-                          ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid),
-                          CASE a.attgenerated WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END,
-                          CASE WHEN a.attnotnull THEN
-                              (SELECT format(' CONSTRAINT %I', conname) FROM pg_constraint
-                                   WHERE conrelid = a.attrelid AND contype = 'n'
-                                     AND conkey = ARRAY[a.attnum])
-                          END,
-                          CASE WHEN a.attnotnull THEN ' NOT NULL' END), '' ORDER BY a.attnum)
-            FROM unnest(dependents) d
-            JOIN pg_attrdef f ON f.oid = d.objid
-            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-            JOIN pg_type y ON y.oid = a.atttypid
-            WHERE d.kind = 'generated' AND d.relid = tab);
+    RETURN (SELECT string_agg(snowflake._generated_definition(f.oid), '' ORDER BY f.adnum)
+                FROM unnest(dependents) d
+                JOIN pg_attrdef f ON f.oid = d.objid
+                WHERE d.kind = 'generated' AND d.relid = tab);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._generated_additions(regclass, snowflake._conversion_dependent[]) IS
-    'returns the clauses of ALTER TABLE that add the generated columns of a table again; NULL: it has none';
+    'returns the clauses of ALTER TABLE that make the generated columns of a table again; NULL: it has none';
+
+-- The server fails where one command changes types and expressions.
+CREATE FUNCTION snowflake._generated_expressions(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER TABLE ONLY %s %s', t.relid, t.actions),
+               format('rewrites table %s (%s) if a column of these is stored', t.relid, pg_size_pretty(pg_total_relation_size(t.relid))),
+               t.relid, pg_total_relation_size(t.relid), pg_get_userbyid(snowflake._table_role(t.relid))
+            FROM (SELECT d.relid, string_agg(format('ALTER COLUMN %I SET EXPRESSION AS (%s)', a.attname,
+                                                    pg_get_expr(f.adbin, f.adrelid)), ', ' ORDER BY a.attnum) AS actions
+                      FROM unnest(dependents) d
+                      JOIN pg_attrdef f ON f.oid = d.objid
+                      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                      WHERE d.kind = 'generated' AND snowflake._stays_in_place(f.oid)
+                      GROUP BY d.relid) t
+            ORDER BY t.relid::oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._generated_expressions(snowflake._conversion_dependent[]) IS
+    'returns the steps that give generated columns which stay in their place their expressions again';
 
 CREATE FUNCTION snowflake._generated_commands(
         dependent snowflake._conversion_dependent,
@@ -114,7 +206,7 @@ BEGIN
     SELECT a.attrelid::regclass AS relation, a.attname AS name, a.attnum INTO o
         FROM pg_attrdef f
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-        WHERE f.oid = dependent.objid;
+        WHERE f.oid = dependent.objid AND NOT snowflake._stays_in_place(f.oid);
     IF NOT FOUND THEN
         RETURN;
     END IF;

@@ -47,27 +47,82 @@ $function$;
 COMMENT ON FUNCTION snowflake._conversion_index_settings(oid, boolean) IS
     'returns the commands that give an index what its definition does not say, or only what the server forgets when it makes the index again';
 
--- The server makes the indexes of partitions together with that of the whole, and chooses their names.
-CREATE FUNCTION snowflake._conversion_name_index(whole regclass, partition regclass, index_name name)
+-- The server makes the indexes of partitions together with that of the whole, and chooses their names. Such a name
+-- may be that of another index, which then has to wait for it: the part with the chosen name gets its own later.
+CREATE FUNCTION snowflake._give_index_name(index regclass, index_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    chosen record;
+    present record;
+    occupant regclass;
 BEGIN
-    SELECT c.oid::regclass AS index, c.relname AS name INTO chosen
+    SELECT c.relname, n.oid AS namespace, n.nspname INTO present
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.oid = index;
+    IF present.relname = index_name THEN
+        RETURN;
+    END IF;
+    SELECT c.oid INTO occupant
+        FROM pg_class c
+        WHERE c.relname = index_name AND c.relnamespace = present.namespace
+          AND c.relkind IN ('i', 'I') AND c.relispartition;
+    IF occupant IS NOT NULL THEN
+        EXECUTE format('ALTER INDEX %s RENAME TO %I', occupant,
+                       snowflake._free_name(present.nspname, 'snowflake_' || occupant::oid));
+    END IF;
+    EXECUTE format('ALTER INDEX %s RENAME TO %I', index, index_name);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._give_index_name(regclass, name) IS
+    'gives an index its name, which the part of another index may have for the moment';
+
+CREATE FUNCTION snowflake._conversion_name_index(whole regclass, partition regclass, index_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._give_index_name(part.relid, index_name)
         FROM pg_partition_tree(whole) part
         JOIN pg_index i ON i.indexrelid = part.relid
-        JOIN pg_class c ON c.oid = part.relid
         WHERE i.indrelid = partition;
-    IF chosen.name <> index_name THEN
-        EXECUTE format('ALTER INDEX %s RENAME TO %I', chosen.index, index_name);
-    END IF;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_name_index(regclass, regclass, name) IS
     'gives the part that a partition has of a partitioned index its name';
+
+-- Indexes that the server makes again under their names, which it could have chosen for the part of another index
+-- by then. Such names begin with that of a partition, the end of which is cut off where it is long.
+CREATE FUNCTION snowflake._indexes_in_the_way(
+        columns snowflake._conversion_column[],
+        OUT index regclass, OUT name name,
+        OUT namespace name, OUT free_name text) -- that it has meanwhile
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT c.oid::regclass, c.relname, n.nspname, snowflake._free_name(n.nspname, 'snowflake_' || c.oid)
+            FROM unnest(columns) x
+            JOIN pg_index i ON i.indrelid = x.relid AND x.attnum = ANY (i.indkey::smallint[])
+            JOIN pg_class c ON c.oid = i.indexrelid
+            JOIN pg_namespace n ON n.oid = c.relnamespace
+            JOIN unnest(columns) other ON true
+            JOIN pg_class p ON p.oid = other.relid AND p.relispartition AND p.relnamespace = c.relnamespace
+            WHERE x.widened AND other.widened AND NOT c.relispartition
+              -- The references of expressions are compared by name.
+              AND i.indexprs IS NULL AND i.indpred IS NULL
+              AND left(c.relname || '_', 25) LIKE replace(left(p.relname || '_', 25), '_', '\_') || '%'
+              AND EXISTS (SELECT FROM pg_index part JOIN pg_class q ON q.oid = part.indexrelid
+                              WHERE part.indrelid = p.oid AND q.relispartition);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._indexes_in_the_way(snowflake._conversion_column[]) IS
+    'finds the indexes whose names the server may choose for others while it makes them again';
 
 CREATE FUNCTION snowflake._conversion_partition_index(index oid)
     RETURNS SETOF text

@@ -182,8 +182,9 @@ CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_depen
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('REFRESH MATERIALIZED VIEW %s', d.relid), NULL::text, NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._view_maker(d.objid))
+        SELECT format('REFRESH MATERIALIZED VIEW %s', d.relid),
+               format('fills materialized view %s (%s)', d.relid, pg_size_pretty(pg_total_relation_size(d.relid))), NULL::regclass,
+               pg_total_relation_size(d.relid), pg_get_userbyid(snowflake._view_maker(d.objid))
             FROM unnest(dependents) d
             JOIN pg_class c ON c.oid = d.relid
             WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated

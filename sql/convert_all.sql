@@ -1,0 +1,60 @@
+-- All sequences together: each table is altered once, and what stands in the way is reported.
+SET snowflake.node = 1;
+\set SHOW_CONTEXT never
+CREATE SCHEMA everything;
+CREATE SCHEMA elsewhere;
+SET search_path = everything;
+CREATE TABLE customer (id serial PRIMARY KEY);
+CREATE TABLE purchase (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer_id integer REFERENCES customer,
+                       number bigint DEFAULT nextval('customer_id_seq'));
+CREATE TABLE line (purchase_id integer REFERENCES purchase, n serial, PRIMARY KEY (purchase_id, n));
+CREATE TABLE elsewhere.far (id serial PRIMARY KEY, line_n bigint);
+CREATE VIEW lines AS SELECT customer_id, purchase_id, n FROM purchase JOIN line ON purchase_id = id;
+CREATE MATERIALIZED VIEW purchases AS SELECT id FROM purchase;
+INSERT INTO customer DEFAULT VALUES;
+INSERT INTO purchase (customer_id) VALUES (1);
+INSERT INTO line VALUES (1);
+-- What stands in the way.
+CREATE TABLE "Blocks" (id bigserial);
+ALTER SEQUENCE "Blocks_id_seq" INCREMENT 10;
+CREATE TABLE two (a bigserial, b bigserial, label text);
+ALTER TABLE two ALTER label SET DEFAULT nextval('two_a_seq') || '-' || nextval('two_b_seq');
+CREATE TABLE narrow (id serial CHECK (id < 1000));
+CREATE SEQUENCE unused;
+-- How often each table is rewritten.
+CREATE FUNCTION tell() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE NOTICE 'rewrite of %', pg_event_trigger_table_rewrite_oid()::regclass; END $$;
+CREATE EVENT TRIGGER regress_snowflake_tell ON table_rewrite EXECUTE FUNCTION tell();
+SELECT * FROM snowflake.convert_all('everything');
+DROP EVENT TRIGGER regress_snowflake_tell;
+SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
+    WHERE table_schema = 'everything' AND data_type <> 'text' ORDER BY 1, 2;
+INSERT INTO customer DEFAULT VALUES RETURNING snowflake.get_node(id);
+INSERT INTO purchase (customer_id) SELECT max(id) FROM customer RETURNING snowflake.get_node(id), snowflake.get_node(number);
+INSERT INTO line SELECT max(id) FROM purchase;
+SELECT count(*) FROM lines WHERE snowflake.get_node(n) = 1 AND snowflake.get_node(customer_id) = 1;
+SELECT nextval('purchase_id_seq');
+-- Again, nothing is left but what stands in the way.
+SELECT * FROM snowflake.convert_all('everything');
+-- Without a schema, all; not those of other roles.
+CREATE ROLE regress_snowflake_user;
+GRANT USAGE ON SCHEMA elsewhere, everything TO regress_snowflake_user;
+SET ROLE regress_snowflake_user;
+CREATE TEMPORARY TABLE own (id serial);
+SELECT sequence::text ~ '^(pg_temp_\d+\.)?own_id_seq$' AS own, columns FROM snowflake.convert_all() WHERE in_the_way IS NULL;
+SELECT * FROM snowflake.convert_all('elsewhere');
+RESET ROLE;
+SELECT count(*) FROM snowflake.convert_all() WHERE sequence = 'elsewhere.far_id_seq'::regclass AND columns = 1;
+SELECT nextval('elsewhere.far_id_seq');
+-- What fails only when it runs stands in the way as well. The others are converted.
+CREATE TABLE other (id serial);
+CREATE TABLE called (id serial);
+CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE VIEW call_view AS SELECT for_integers(id) FROM called;
+SELECT * FROM snowflake.convert_all('everything');
+SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('other'::regclass, 'called'::regclass) AND attname = 'id' ORDER BY 1;
+
+SET client_min_messages = warning;
+DROP TABLE own;
+DROP SCHEMA everything, elsewhere CASCADE;
+DROP ROLE regress_snowflake_user;

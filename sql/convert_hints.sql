@@ -1,0 +1,69 @@
+-- The plan names what looks like a key that no foreign key tells of.
+SET snowflake.node = 1;
+\pset format unaligned
+\pset tuples_only on
+CREATE SCHEMA hints;
+SET search_path = hints;
+CREATE TABLE categories (id serial PRIMARY KEY, item text);
+CREATE TABLE "Order Lines" (id serial PRIMARY KEY, category_id integer REFERENCES categories);
+CREATE VIEW remarks AS
+    SELECT effect FROM snowflake.conversion_plan('hints.categories_id_seq'::text::regclass) WHERE command IS NULL ORDER BY step;
+-- Columns of the same name, or of a name made of those of the table and the key.
+CREATE TABLE history (id integer, item text);
+CREATE TABLE parted_history (id smallint, at date) PARTITION BY RANGE (at);
+CREATE TABLE parted_history_1 PARTITION OF parted_history DEFAULT;
+CREATE TABLE tagged (category_id integer, categories_id smallint, other integer);
+-- No copies: keys of their own, keys of other tables, wide columns, columns made from others.
+CREATE TABLE own_key (id serial);
+CREATE TABLE own_identity (id integer GENERATED ALWAYS AS IDENTITY);
+CREATE TABLE other (number integer PRIMARY KEY);
+CREATE TABLE other_key (id integer REFERENCES other);
+CREATE TABLE wide (id bigint, category_id text);
+CREATE TABLE made (n bigint, id integer GENERATED ALWAYS AS (n % 7) STORED);
+TABLE remarks;
+DROP TABLE history, parted_history, tagged, own_key, own_identity, other_key, other, wide, made;
+
+-- What triggers and routines feed.
+CREATE TABLE audit_log (key integer, at timestamptz);
+CREATE TABLE innocent (key integer);
+CREATE FUNCTION log_it() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO hints.audit_log VALUES (NEW.id, now());
+    RETURN NEW;
+END $$;
+CREATE TRIGGER log_it AFTER INSERT ON categories FOR EACH ROW EXECUTE FUNCTION log_it();
+CREATE FUNCTION copy_lines() RETURNS void LANGUAGE sql AS 'INSERT INTO audit_log SELECT id FROM "Order Lines"';
+CREATE FUNCTION first_one() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    found integer;
+BEGIN
+    SELECT min(id) INTO found FROM Categories;
+    RETURN found;
+END $$;
+CREATE FUNCTION named(category_id integer) RETURNS text LANGUAGE sql AS 'SELECT item FROM categories WHERE id = $1';
+CREATE FUNCTION subcategories() RETURNS integer LANGUAGE sql AS 'SELECT 1 /* int: subcategories, categories_2 */';
+TABLE remarks;
+DROP TABLE audit_log, innocent;
+DROP FUNCTION log_it CASCADE;
+DROP FUNCTION copy_lines, first_one, named, subcategories;
+
+-- Publications, of a table, of a schema and of all tables.
+SET client_min_messages = error;
+CREATE PUBLICATION regress_snowflake_one FOR TABLE "Order Lines";
+CREATE PUBLICATION regress_snowflake_schema FOR TABLES IN SCHEMA hints;
+CREATE PUBLICATION regress_snowflake_all FOR ALL TABLES;
+RESET client_min_messages;
+TABLE remarks;
+DROP PUBLICATION regress_snowflake_one, regress_snowflake_schema, regress_snowflake_all;
+
+-- The conversion itself raises no notice of them, and then there are none.
+SELECT snowflake.convert_sequence_to_snowflake('categories_id_seq');
+TABLE remarks;
+
+-- Without widening no prepared statement fails.
+CREATE TABLE big (id bigserial);
+CREATE TABLE copy (big_id integer);
+SELECT effect FROM snowflake.conversion_plan('big_id_seq') WHERE command IS NULL;
+
+SET client_min_messages = warning;
+DROP SCHEMA hints CASCADE;

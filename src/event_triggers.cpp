@@ -1,0 +1,102 @@
+#include "event_triggers.hpp"
+
+namespace snowflake::event_triggers {
+
+// A call of an event trigger's function.
+struct Call {
+    const FmgrInfo *function;
+    int settings_level;
+    Call *outer;
+};
+
+namespace {
+
+Watch watch{};
+bool failed = false;
+
+needs_fmgr_hook_type next_needs_hook = nullptr;
+fmgr_hook_type next_hook = nullptr;
+
+bool needs_hook(Oid function) {
+    if (next_needs_hook != nullptr && next_needs_hook(function))
+        return true;
+    return unlikely(watch.search_path != nullptr) && get_func_rettype(function) == EVENT_TRIGGEROID;
+}
+
+// Whether one of the settings that a function has been given with SET is the search_path.
+bool sets_search_path(Oid function) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    bool is_null = true;
+    const Datum settings = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &is_null);
+    bool found = false;
+    if (!is_null) {
+        Datum *items = nullptr;
+        int count = 0;
+        deconstruct_array(DatumGetArrayTypeP(settings), TEXTOID, -1, false, TYPALIGN_INT, &items,
+                          nullptr, &count);
+        constexpr char name[] = "search_path=";
+        for (int i = 0; i < count && !found; ++i)
+            found = pg_strncasecmp(TextDatumGetCString(items[i]), name, sizeof name - 1) == 0;
+    }
+    ReleaseSysCache(tuple);
+    return found;
+}
+
+void started(FmgrInfo *function) {
+    if (watch.search_path == nullptr || get_func_rettype(function->fn_oid) != EVENT_TRIGGEROID)
+        return;
+    auto *call = static_cast<Call *>(MemoryContextAlloc(function->fn_mcxt, sizeof(Call)));
+    *call = {.function = function, .settings_level = NewGUCNestLevel(), .outer = watch.innermost};
+    watch.innermost = call;
+    if (!sets_search_path(function->fn_oid))
+        (void)set_config_option("search_path", watch.search_path, PGC_USERSET, PGC_S_SESSION,
+                                GUC_ACTION_SAVE, true, 0, false);
+}
+
+void ended(const FmgrInfo *function, bool by_error) {
+    Call *call = watch.innermost;
+    if (call == nullptr || call->function != function)
+        return;
+    watch.innermost = call->outer;
+    if (by_error)
+        failed = true; // The end of the subtransaction takes the settings back.
+    else
+        AtEOXact_GUC(true, call->settings_level);
+}
+
+void function_called(FmgrHookEventType event, FmgrInfo *function, Datum *argument) {
+    if (event == FHET_START)
+        started(function);
+    if (next_hook != nullptr)
+        next_hook(event, function, argument);
+    if (event != FHET_START)
+        ended(function, event == FHET_ABORT);
+}
+
+} // namespace
+
+Watch begin(const char *search_path) {
+    const Watch before = watch;
+    watch = {.search_path = search_path, .innermost = nullptr};
+    failed = false;
+    return before;
+}
+
+void end(const Watch &before) {
+    watch = before;
+}
+
+bool have_failed() {
+    return failed;
+}
+
+void init() {
+    next_needs_hook = needs_fmgr_hook;
+    needs_fmgr_hook = needs_hook;
+    next_hook = fmgr_hook;
+    fmgr_hook = function_called;
+}
+
+} // namespace snowflake::event_triggers

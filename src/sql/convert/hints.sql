@@ -1,0 +1,157 @@
+-- Hints: what the conversion does not change, and may fail at the first snowflake ID: copies of keys that no
+-- foreign key tells of, subscribers, prepared statements. They are guesses from names and texts.
+
+CREATE FUNCTION snowflake._copy_names(relname name, attname name)
+    RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ARRAY[attname::text, relname || '_' || attname,
+                 regexp_replace(regexp_replace(relname, 'ies$', 'y'), 's$', '') || '_' || attname];
+COMMENT ON FUNCTION snowflake._copy_names(name, name) IS
+    'returns the names that a copy of a column is likely to have: id and order_id for the column id of orders';
+
+CREATE FUNCTION snowflake._names_word(source text, word name)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
+                ELSE source ~* ('(^|\W)' || regexp_replace(word::text, '(\W)', '\\\1', 'g') || '($|\W)') END;
+COMMENT ON FUNCTION snowflake._names_word(text, name) IS
+    'tells whether a name stands in a text as a word';
+
+-- A column with a default of its own that makes numbers, or with a foreign key, holds other keys.
+CREATE FUNCTION snowflake._integer_columns(
+        columns snowflake._conversion_column[],
+        OUT relid regclass, OUT relname name, OUT attname name, OUT type text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT t.oid::regclass, t.relname, a.attname, format_type(a.atttypid, a.atttypmod)
+            FROM pg_class t
+            JOIN pg_attribute a ON a.attrelid = t.oid
+            WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384
+              AND a.attnum > 0 AND NOT a.attisdropped
+              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+              AND a.attidentity = '' AND a.attgenerated = '' AND a.attinhcount = 0
+              AND NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.relid = t.oid AND c.attnum = a.attnum)
+              AND NOT EXISTS (SELECT FROM pg_attrdef f
+                                  JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
+                                  JOIN pg_sequence q ON q.seqrelid = d.refobjid
+                                  WHERE f.adrelid = t.oid AND f.adnum = a.attnum)
+              AND NOT EXISTS (SELECT FROM pg_constraint k
+                                  WHERE k.conrelid = t.oid AND k.contype = 'f' AND a.attnum = ANY (k.conkey))
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._integer_columns(snowflake._conversion_column[]) IS
+    'finds the integer columns of tables that a conversion leaves as they are and that could hold copies of keys';
+
+CREATE FUNCTION snowflake._hints_of_names(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('column %I of table %s is %s: no new ID fits into it, if it holds copies of %s', i.attname, i.relid, i.type,
+                      string_agg(DISTINCT format('%s.%I', c.relid, c.attname), ', '))
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN snowflake._integer_columns(columns) i
+              ON i.attname::text = ANY (snowflake._copy_names(t.relname, c.attname))
+            WHERE NOT c.is_inherited AND NOT c.is_strangers AND t.relkind IN ('r', 'p', 'f')
+            GROUP BY i.relid, i.attname, i.type;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._hints_of_names(snowflake._conversion_column[]) IS
+    'describes the integer columns whose names are those of keys that are converted';
+
+-- The triggers of a table see its keys whether they name it or not.
+CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH key_table AS (
+            SELECT DISTINCT t.oid, t.relname
+                FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+                WHERE NOT c.is_strangers AND t.relkind IN ('r', 'p', 'f')
+        ),
+        routine AS (
+            SELECT p.oid, p.prosrc, p.proargtypes, string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname) AS named
+                FROM pg_proc p
+                JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+                JOIN key_table k
+                  ON snowflake._names_word(p.prosrc, k.relname)
+                     OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid)
+                WHERE p.oid >= 16384
+                  AND NOT EXISTS (SELECT FROM pg_depend d
+                                      WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+                GROUP BY p.oid
+        )
+        SELECT format('%s, which sees keys of %s, names table %s, whose columns %s are integers',
+                      pg_describe_object('pg_proc'::regclass, r.oid, 0), r.named, i.relid,
+                      string_agg(quote_ident(i.attname), ', ' ORDER BY i.attname))
+            FROM routine r
+            JOIN snowflake._integer_columns(columns) i ON snowflake._names_word(r.prosrc, i.relname)
+            GROUP BY r.oid, r.named, i.relid
+        UNION ALL
+        SELECT format('%s, which sees keys of %s, has integer arguments or variables',
+                      pg_describe_object('pg_proc'::regclass, r.oid, 0), r.named)
+            FROM routine r
+            WHERE r.proargtypes::oid[] && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
+               OR r.prosrc ~* '\m(int|int2|int4|integer|smallint)\M';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._hints_of_routines(snowflake._conversion_column[]) IS
+    'describes the routines that may put keys which are converted into integers';
+
+CREATE FUNCTION snowflake._hints_of_clients(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('table %s is in publication %I: a subscriber whose column is no bigint stops at the first new ID',
+                               c.relid, p.pubname)
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_namespace n ON n.oid = t.relnamespace
+            JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = t.relname
+            WHERE NOT c.is_strangers;
+    IF EXISTS (SELECT FROM unnest(columns) c WHERE c.widened) THEN
+        RETURN NEXT 'a statement that a session has prepared, and that returns a widened column, fails with "cached plan must '
+                    'not change result type": let sessions reconnect, or run DEALLOCATE ALL';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._hints_of_clients(snowflake._conversion_column[]) IS
+    'describes which subscribers and clients a conversion concerns';
+
+CREATE FUNCTION snowflake._conversion_hints(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF snowflake._is_converted(part) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT hint
+            FROM (SELECT 1, snowflake._hints_of_names(part.columns)
+                  UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
+                  UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)) x(kind, hint)
+            ORDER BY kind, hint COLLATE "C";
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_hints(snowflake._conversion_part) IS
+    'describes what the conversion of a sequence leaves as it is, and what may fail at the first ID because of that';

@@ -1,0 +1,188 @@
+-- INCREMENT and the other options of a sequence, there and back.
+--
+-- An INCREMENT of 2 to 4096 may be the size of blocks that clients number themselves; then it is a stride, which
+-- snowflake.nextval() reserves whole. Or it keeps several servers apart, and has no meaning for IDs. The sequence
+-- does not tell, so the caller does.
+--
+-- What the guard takes the place of is kept in the last line of the sequence's comment: that goes with a rename
+-- and a dump, and its owner can read it.
+
+CREATE FUNCTION snowflake._require_increment_word(increment text)
+    RETURNS void
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF increment NOT IN ('refuse', 'keep', 'drop') THEN
+        RAISE EXCEPTION 'invalid value for argument "increment": "%"', increment
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Valid values are "refuse", "keep" and "drop".';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_increment_word(text) IS
+    'raises an error unless a caller may say this of the INCREMENT of a sequence';
+
+-- The increment that the sequence gets: its own as a stride, or the guard.
+CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
+    RETURNS bigint
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
+BEGIN
+    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND 4096 THEN present ELSE snowflake._guard() END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._future_increment(snowflake._conversion_part) IS
+    'returns the INCREMENT that a sequence has once it is converted';
+
+CREATE FUNCTION snowflake._increment_obstacles(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
+BEGIN
+    IF present = snowflake._guard() OR part.increment = 'drop' THEN
+        RETURN;
+    ELSIF present > 4096 THEN
+        RETURN NEXT format('INCREMENT BY %s is above 4096, the most IDs of one call: convert with increment => ''drop'', '
+                           'and let clients that number blocks call snowflake.nextvals', present);
+    ELSIF present > 1 AND part.increment = 'refuse' THEN
+        RETURN NEXT format('INCREMENT BY %s may be a size of blocks, which clients number themselves, or keep several '
+                           'servers apart: convert with increment => ''keep'' for blocks, without the guard, '
+                           'or else with increment => ''drop''', present);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._increment_obstacles(snowflake._conversion_part) IS
+    'lists what the caller has to say of the INCREMENT of a sequence';
+
+CREATE FUNCTION snowflake._option_clauses(
+        type oid, increment bigint, minimum bigint, maximum bigint, cycles boolean)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
+                             increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
+COMMENT ON FUNCTION snowflake._option_clauses(oid, bigint, bigint, bigint, boolean) IS
+    'returns options of a sequence as CREATE SEQUENCE takes them';
+
+-- The line that tells of the options, and the comment without it.
+CREATE FUNCTION snowflake._remembered(
+        seq regclass,
+        OUT comment text,
+        OUT type oid, OUT increment bigint, OUT minimum bigint, OUT maximum bigint, OUT cycles boolean)
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    line constant text := '(?:^|\n)snowflake: converted from AS (smallint|integer|bigint) INCREMENT BY (-?\d{1,19}) '
+                          'MINVALUE (-?\d{1,19}) MAXVALUE (-?\d{1,19}) (NO )?CYCLE$';
+    whole constant text := obj_description(seq, 'pg_class');
+    found constant text[] := regexp_match(whole, line);
+BEGIN
+    comment := nullif(regexp_replace(whole, line, ''), '');
+    IF found IS NOT NULL THEN
+        type := found[1]::regtype;
+        increment := found[2];
+        minimum := found[3];
+        maximum := found[4];
+        cycles := found[5] IS NULL;
+    END IF;
+EXCEPTION WHEN numeric_value_out_of_range THEN
+    -- Somebody else has written the line.
+    comment := whole;
+    type := NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._remembered(regclass) IS
+    'returns the options that a sequence had before its conversion, and its comment without them';
+
+CREATE FUNCTION snowflake._remember_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('COMMENT ON SEQUENCE %s IS %L', part.seq,
+                      concat_ws(E'\n', obj_description(part.seq, 'pg_class'), 'snowflake: converted from ' || options)),
+               'notes what the way back gives again', NULL::regclass, NULL::bigint, NULL::name
+            FROM pg_sequence q
+            CROSS JOIN LATERAL snowflake._option_clauses(q.seqtypid, q.seqincrement, q.seqmin, q.seqmax, q.seqcycle) options
+            WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard()
+              AND (q.seqtypid <> 'bigint'::regtype OR q.seqincrement <> 1 OR q.seqcycle
+                   OR q.seqmax <> 9223372036854775807)
+              AND (snowflake._remembered(part.seq)).type IS NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._remember_steps(snowflake._conversion_part) IS
+    'returns the step that notes the options of a sequence; none if they are those of CREATE SEQUENCE';
+
+CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    step snowflake._conversion_step;
+BEGIN
+    IF snowflake._future_increment(part) <> snowflake._guard() THEN
+        step.effect := format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval '
+                              'goes on taking numbers', part.name, snowflake._future_increment(part));
+        RETURN NEXT step;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._stride_remarks(snowflake._conversion_part) IS
+    'returns a remark on a sequence that is not guarded';
+
+-- A sequence cannot have a limit below its last value, and counting down from an ID would meet other IDs.
+CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    was record;
+    is_guarded constant boolean := (SELECT seqincrement = snowflake._guard() FROM pg_sequence WHERE seqrelid = part.seq);
+    last constant bigint := snowflake._last_value(part.seq);
+    step snowflake._conversion_step;
+BEGIN
+    SELECT * INTO was FROM snowflake._remembered(part.seq);
+    IF was.type IS NULL THEN
+        IF is_guarded THEN
+            step.command := format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq);
+            RETURN NEXT step;
+        END IF;
+        RETURN;
+    END IF;
+    IF NOT is_guarded THEN
+        was.increment := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
+    END IF;
+    IF last BETWEEN was.minimum AND was.maximum THEN
+        step.command := format('ALTER SEQUENCE %s %s', part.seq,
+                               snowflake._option_clauses(was.type, was.increment, was.minimum, was.maximum, was.cycles));
+        RETURN NEXT step;
+    ELSE
+        step.effect := CASE
+            WHEN was.increment < 0 THEN format('sequence %s counts up from now on', part.seq)
+            WHEN was.maximum NOT IN (32767, 2147483647, 9223372036854775807)
+            THEN format('sequence %s goes on without its MAXVALUE of %s, which its last value is above', part.seq, was.maximum) END;
+        IF step.effect IS NOT NULL THEN
+            RETURN NEXT step;
+            step.effect := NULL;
+        END IF;
+        step.command := format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
+                               CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
+        RETURN NEXT step;
+    END IF;
+    step.command := format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment);
+    RETURN NEXT step;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._increment_steps_back(snowflake._conversion_part) IS
+    'returns the steps that give a sequence the options again that it had before its conversion';

@@ -1,0 +1,24 @@
+-- Settings of the session that would change what is printed, parsed or made again. Two functions have them all, and
+-- what these call runs under them; what is listed elsewhere is for functions that can be called alone.
+DO $do$
+DECLARE
+    function text;
+    setting text;
+BEGIN
+    FOREACH function IN ARRAY ARRAY[
+        'snowflake.conversion_plan(regclass, text, boolean)',
+        'snowflake._conversion_run(snowflake._conversion_request, text)'
+    ] LOOP
+        FOREACH setting IN ARRAY ARRAY[
+            -- How constants are printed.
+            'DateStyle = ISO', 'IntervalStyle = postgres', 'extra_float_digits = 1', 'bytea_output = hex',
+            -- How texts are parsed.
+            'array_nulls = on', 'transform_null_equals = off', 'xmloption = content',
+            -- Where it goes what has no tablespace or access method of its own.
+            'default_tablespace = ''''', 'default_table_access_method = heap'
+        ] LOOP
+            EXECUTE format('ALTER FUNCTION %s SET %s', function, setting);
+        END LOOP;
+    END LOOP;
+END
+$do$;

@@ -1,0 +1,232 @@
+-- What a conversion in either direction works with. It is read as of now, whatever the isolation level of the
+-- transaction is: the snapshot of a transaction that is SERIALIZABLE shows catalogs that have changed since.
+
+CREATE TYPE snowflake._conversion_request AS (
+    seqs regclass[], to_snowflake boolean,
+    increment text, move_generated boolean); -- see _conversion_part
+COMMENT ON TYPE snowflake._conversion_request IS
+    'what a caller has asked for';
+
+CREATE TYPE snowflake._conversion_state AS (
+    parts snowflake._conversion_part[],
+    wanted regclass[],         -- the relations to be locked
+    constraints oid[],         -- which the server makes again, or may make again
+    plan snowflake._conversion_step[],
+    emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one
+    run_path text,             -- the search_path for the functions that the commands call
+    altered integer,           -- how many columns the plan alters
+    always boolean,            -- whether an identity among them is GENERATED ALWAYS
+    meant snowflake._meant_default[],
+    expected jsonb);           -- for _require_references()
+COMMENT ON TYPE snowflake._conversion_state IS
+    'what a conversion works with';
+
+-- Where columns are widened, the server makes the foreign keys between the tables again. Tables of strangers are
+-- not the caller's to lock; the server locks them.
+CREATE FUNCTION snowflake._wanted_locks(parts snowflake._conversion_part[], columns snowflake._conversion_column[])
+    RETURNS regclass[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT wanted.relid
+            FROM (SELECT c.relid FROM unnest(columns) c
+                      WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
+                  UNION
+                  SELECT snowflake._table_partners(c.relid) FROM unnest(columns) c WHERE c.widened
+                  UNION
+                  SELECT d.relid FROM snowflake._conversion_dependents(columns) d WHERE d.relid IS NOT NULL
+                  UNION
+                  SELECT p.seq FROM unnest(parts) p) wanted
+            JOIN pg_class c ON c.oid = wanted.relid
+            WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+              AND pg_has_role(c.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(c.relnamespace)
+            ORDER BY c.relkind = 'S', c.oid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._wanted_locks(snowflake._conversion_part[], snowflake._conversion_column[]) IS
+    'returns the relations of the caller that the commands of a conversion name';
+
+-- To print a view locks the tables that it reads. The commands of the plan do not print those that a
+-- materialized view, which is filled again, reads at second hand.
+CREATE FUNCTION snowflake._lock_what_is_read(dependents snowflake._conversion_dependent[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    PERFORM pg_get_viewdef(v.oid)
+        FROM (
+            WITH RECURSIVE view(oid) AS (
+                SELECT c.oid FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm'
+                UNION
+                SELECT c.oid
+                    FROM view
+                    JOIN pg_rewrite r ON r.ev_class = view.oid
+                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                                    AND d.refclassid = 'pg_class'::regclass
+                    JOIN pg_class c ON c.oid = d.refobjid AND c.relkind IN ('v', 'm')
+            )
+            SELECT view.oid FROM view) v;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._lock_what_is_read(snowflake._conversion_dependent[]) IS
+    'locks the tables from which materialized views are filled, against changes of their definition';
+
+CREATE FUNCTION snowflake._is_large(size bigint)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(size >= 1024 * 1024, false);
+COMMENT ON FUNCTION snowflake._is_large(bigint) IS
+    'tells whether a table of so many bytes takes a noticeable time to rewrite';
+
+-- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
+CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    tables constant oid[] := ARRAY(
+        SELECT DISTINCT c.oid
+            FROM unnest(columns) x
+            CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
+            CROSS JOIN LATERAL snowflake._table_tree(linked.relid) tree(relid)
+            JOIN pg_class c ON c.oid = tree.relid AND c.relkind = 'r'
+            WHERE x.widened
+            ORDER BY c.oid);
+BEGIN
+    -- All of them have to be the caller's to empty.
+    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+        RETURN '{}';
+    END IF;
+    RETURN tables;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
+    'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
+
+CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[])
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
+    state snowflake._conversion_state;
+BEGIN
+    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
+    state.parts := parts;
+    state.wanted := snowflake._wanted_locks(parts, columns);
+    PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
+    state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k
+                                   WHERE k.conrelid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
+    SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
+           coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
+        INTO state.altered, state.always
+        FROM unnest(columns) c
+        JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
+    state.meant := ARRAY(SELECT m FROM unnest(parts) p, snowflake._meant_defaults(p.seq, p.columns, true) m);
+    state.expected :=
+        snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
+        || jsonb_build_object('sequences', ARRAY(SELECT snowflake._source_of('pg_class'::regclass, p.seq)
+                                                     FROM unnest(parts) p),
+                              'harmless', snowflake._tables_without_code(columns));
+    -- The plan is made as a whole, before its first command changes what it is made from.
+    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
+    state.emptied := CASE
+        WHEN snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint)
+        THEN snowflake._tables_to_empty(columns) ELSE '{}' END;
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[]) IS
+    'returns what the conversion of sequences works with; raises an error that names all obstacles';
+
+CREATE FUNCTION snowflake._state_of_way_back(seq regclass)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    part constant snowflake._conversion_part := snowflake._part_back(seq);
+    state snowflake._conversion_state;
+BEGIN
+    PERFORM snowflake._require_way_back(part);
+    state.parts := ARRAY[part];
+    state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+    state.plan := ARRAY(SELECT s FROM snowflake._steps_back(part) s);
+    state.altered := cardinality(part.columns);
+    state.always := false;
+    state.emptied := '{}';
+    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(seq, part.columns, false) m);
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_way_back(regclass) IS
+    'returns what the way back works with; raises an error that names all obstacles';
+
+CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_request)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF NOT request.to_snowflake THEN
+        RETURN snowflake._state_of_way_back(request.seqs[1]);
+    END IF;
+    RETURN snowflake._state_of_conversion(
+        ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated) FROM unnest(request.seqs) seq));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS
+    'returns what a conversion in either direction works with; raises an error that names all obstacles';
+
+CREATE FUNCTION snowflake._present_state(request snowflake._conversion_request)
+    RETURNS snowflake._conversion_state
+    AS 'MODULE_PATHNAME', 'snowflake_present_state'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._present_state(snowflake._conversion_request) IS
+    'returns what _conversion_state() does, from the catalogs as of now';
+
+CREATE FUNCTION snowflake._require_outcome(state snowflake._conversion_state)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_references(state.expected);
+    PERFORM snowflake._require_defaults(state.meant);
+    RETURN true;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_outcome(snowflake._conversion_state) IS
+    'raises an error if what the commands of a conversion have made is not what was meant';
+
+CREATE FUNCTION snowflake._require_present_outcome(state snowflake._conversion_state)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_require_present_outcome'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._require_present_outcome(snowflake._conversion_state) IS
+    'does what _require_outcome() does, with the catalogs as of now';
+
+-- The server prints a constraint that it makes again as the snapshot of the transaction shows it, and fails
+-- with an internal error where that does not show it.
+CREATE FUNCTION snowflake._require_visible(constraints oid[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM unnest(constraints) k(oid)
+                   WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE pg_constraint.oid = k.oid)) THEN
+        RAISE EXCEPTION 'could not serialize access due to a constraint added by another transaction'
+            USING ERRCODE = 'serialization_failure',
+                  HINT = 'The transaction might succeed if retried.';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_visible(oid[]) IS
+    'raises an error if a constraint is newer than the snapshot of the transaction';

@@ -1,0 +1,141 @@
+-- The steps: all commands of a conversion, in order. Several sequences have one plan, in which each table is
+-- altered once.
+
+CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean)
+    RETURNS snowflake._conversion_part
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_increment_word(increment);
+    PERFORM snowflake._conversion_check(seq);
+    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment, move_generated,
+            ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c))::snowflake._conversion_part;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_part(regclass, text, boolean) IS
+    'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
+
+-- A column that several sequences concern, such as a key that is a reference too, changes once.
+CREATE FUNCTION snowflake._joint_columns(parts snowflake._conversion_part[])
+    RETURNS snowflake._conversion_column[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF cardinality(parts) = 1 THEN
+        RETURN parts[1].columns;
+    END IF;
+    RETURN ARRAY(
+        SELECT (c.relid, c.attnum, c.attname, bool_or(c.is_identity), max(c.attrdef), max(c.old_default),
+                max(c.new_default), bool_or(c.widened), bool_and(c.is_inherited),
+                c.is_strangers)::snowflake._conversion_column
+            FROM unnest(parts) part CROSS JOIN LATERAL unnest(part.columns) c
+            GROUP BY c.relid, c.attnum, c.attname, c.is_strangers);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._joint_columns(snowflake._conversion_part[]) IS
+    'returns the columns that the conversion of several sequences concerns, each once';
+
+-- Converted already, and nothing has come to use the sequence since. An increment above 1 is then a stride
+-- that somebody has chosen.
+CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
+BEGIN
+    RETURN NOT snowflake._is_left_behind(part.seq)
+           AND (SELECT (increment = snowflake._guard()
+                    OR increment > 1
+                       AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
+                   AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
+                FROM unnest(part.columns) c);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_converted(snowflake._conversion_part) IS
+    'tells whether there is nothing left to convert';
+
+CREATE FUNCTION snowflake._has_identity(part snowflake._conversion_part)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT coalesce(pg_catalog.bool_or(c.is_identity), false) FROM pg_catalog.unnest(part.columns) c);
+COMMENT ON FUNCTION snowflake._has_identity(snowflake._conversion_part) IS
+    'tells whether a sequence is the identity of a column, and is made anew';
+
+CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
+    RETURNS text[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    dependents constant snowflake._conversion_dependent[] :=
+        ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d);
+BEGIN
+    RETURN ARRAY(
+        SELECT x
+            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, dependents)
+                  UNION ALL
+                  SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
+                                'convert with move_generated => true to make it the last one', m.attname, m.relid)
+                      FROM snowflake._generated_moves(dependents) m WHERE NOT part.move_generated
+                  UNION ALL
+                  SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
+            ORDER BY x COLLATE "C");
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles(snowflake._conversion_part) IS
+    'lists what the conversion of a sequence cannot take along; empty if it can be converted';
+
+CREATE FUNCTION snowflake._require_no_obstacles(part snowflake._conversion_part)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    obstacles constant text[] := snowflake._obstacles(part);
+BEGIN
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot convert sequence %', part.name
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_no_obstacles(snowflake._conversion_part) IS
+    'raises an error that names everything that the conversion of a sequence cannot take along';
+
+CREATE FUNCTION snowflake._conversion_steps(all_parts snowflake._conversion_part[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    parts constant snowflake._conversion_part[] :=
+        ARRAY(SELECT p FROM unnest(all_parts) p WHERE NOT snowflake._is_converted(p));
+    columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
+    dependents constant snowflake._conversion_dependent[] :=
+        ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d);
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
+    RETURN QUERY SELECT * FROM snowflake._conversion_widenings(columns, dependents);
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._identity_steps(p, dependents) s;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._ownership_steps(p) s;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._room_steps(p) s WHERE NOT snowflake._has_identity(p);
+    RETURN QUERY SELECT * FROM snowflake._table_defaults(columns);
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._guard_steps(p) s WHERE NOT snowflake._has_identity(p);
+    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
+    RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
+    RETURN QUERY SELECT * FROM snowflake._view_defaults(columns);
+    RETURN QUERY
+        SELECT NULL::text, format('generated column %I of table %s becomes the last column', m.attname, m.relid),
+               NULL::regclass, NULL::bigint, NULL::name
+            FROM snowflake._generated_moves(dependents) m;
+    RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._conversion_strangers(p.seq, p.columns) s;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversion_steps(snowflake._conversion_part[]) IS
+    'returns the steps of the conversion of sequences, those that are converted already aside';

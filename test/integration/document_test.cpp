@@ -1,0 +1,82 @@
+// The commands of docs/converting.md are run from the first to the last, and print what the
+// document says, but for IDs.
+#include "process.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <regex>
+#include <sstream>
+
+namespace integration {
+namespace {
+
+struct Example {
+    std::string commands;
+    std::string output; // empty: the document shows none
+};
+
+// The blocks of SQL in a page, each with the block behind it, if that shows the output.
+std::vector<Example> examples_of(const std::string &page) {
+    std::vector<Example> examples;
+    std::istringstream stream(page);
+    std::string other; // blocks of other languages
+    std::string *block = nullptr;
+    bool follows_sql = false;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.rfind("```", 0) != 0) {
+            if (block != nullptr)
+                *block += line + '\n';
+            else
+                follows_sql = false;
+        } else if (block != nullptr) {
+            block = nullptr;
+        } else if (line == "```sql") {
+            block = &examples.emplace_back().commands;
+            follows_sql = true;
+        } else if (follows_sql) {
+            block = &examples.back().output;
+            follows_sql = false;
+        } else {
+            block = &other;
+        }
+    }
+    return examples;
+}
+
+// Without what differs from run to run: IDs, and the width that they give their columns.
+std::string comparable(const std::string &output) {
+    const std::string without_ids = std::regex_replace(output, std::regex("[0-9]{15,}"), "ID");
+    return std::regex_replace(std::regex_replace(without_ids, std::regex("-{2,}"), "--"),
+                              std::regex(" +"), " ");
+}
+
+std::string trimmed(const std::string &text) {
+    return std::regex_replace(std::regex_replace(text, std::regex(" *\n"), "\n"),
+                              std::regex("\n+$"), "");
+}
+
+TEST(Document, ItsCommandsPrintWhatItSays) {
+    Server server(1, {"fsync = off"});
+    Session(server).run("CREATE EXTENSION snowflake");
+    const std::vector<Example> examples = examples_of(read_file(DOCUMENTS "/converting.md"));
+    ASSERT_GE(examples.size(), 10U);
+    for (const Example &example : examples) {
+        SCOPED_TRACE(example.commands);
+        const std::filesystem::path script = server.file("example.sql");
+        std::ofstream(script) << example.commands;
+        const Output output =
+            server.run("psql", {"-X", "-q", "-d", server.conninfo(), "-f", script});
+        // psql says in which line of the script an error is.
+        const std::string messages = std::regex_replace(output.err, std::regex("psql:[^ ]*: "), "");
+        if (example.output.empty())
+            EXPECT_EQ(messages, "");
+        else
+            EXPECT_EQ(trimmed(comparable(example.output)),
+                      trimmed(comparable(messages + output.out)));
+    }
+}
+
+} // namespace
+} // namespace integration
