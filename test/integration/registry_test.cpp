@@ -451,7 +451,8 @@ TEST(Rows, NeverHaltReplication) {
     for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
         session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") + trigger);
     session.run("SELECT snowflake.claim_node(1)");
-    // A claim that is not committed here keeps nothing waiting.
+    wait_until_heard(sender); // a TRUNCATE that arrives waits for all others
+    // A claim that is not committed here keeps no act waiting.
     Session open(receiver);
     open.run("BEGIN");
     open.run("SELECT snowflake.announce_node()");
