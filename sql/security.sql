@@ -143,7 +143,7 @@ SELECT p.oid::regprocedure, has_function_privilege('public', p.oid, 'EXECUTE') A
     WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prosecdef ORDER BY p.proname COLLATE "C";
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
     WHERE p.pronamespace = 'snowflake'::regnamespace AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
-      AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false);
+      AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) ORDER BY p.proname COLLATE "C";
 
 -- Names that are quoted, broken, full of metacharacters or as long as can be. The way there and back,
 -- and the hint of an error typed in, on a table of that name in a schema of that name.
