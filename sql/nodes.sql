@@ -160,6 +160,42 @@ SELECT snowflake.ignore_node(5, 16384);
 SELECT snowflake.node();
 SELECT name, lost_to FROM claims ORDER BY name;
 
+-- In a long table, indexes find the few rows that decide: those about this instance, about its number alone,
+-- about a range, and of instances that count for nothing.
+CALL forget();
+SELECT snowflake.claim_node(70);
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    SELECT gen_random_uuid(), 'claim', 100 + i % 900, 100 + i % 900, 1000 + i, 16384, 0, 'elsewhere:/data#1', 'many',
+           '2025-01-01', '2025-01-01', '1.0.0 on PostgreSQL 15'
+        FROM generate_series(1, 2000) i;
+SET snowflake.node = 70;
+BEGIN;
+SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'snowflake.nodes'::regclass \gset before_
+SELECT snowflake.node();
+SELECT seq_scan - :before_seq_scan AS scans, idx_tup_fetch - :before_idx_tup_fetch AS rows
+    FROM pg_stat_xact_user_tables WHERE relid = 'snowflake.nodes'::regclass;
+COMMIT;
+SET snowflake.node = 0;
+SELECT snowflake.node();
+\set VERBOSITY terse
+CALL arrives(70, 'elder', '2025-01-01', 5);
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SELECT snowflake.ignore_node(5, 16384);
+SELECT snowflake.node();
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    VALUES (gen_random_uuid(), 'lease', 60, 80, 6, 16384, 0, 'elsewhere:/data#1', 'leases', '2025-01-01',
+            '2025-01-01', '1.0.0 on PostgreSQL 15');
+\set VERBOSITY default
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SELECT count(*) AS acts FROM snowflake.nodes \gset
+INSERT INTO snowflake.nodes SELECT * FROM snowflake.nodes;
+SELECT count(*) = :acts AS the_same FROM snowflake.nodes;
+CALL forget();
+SELECT snowflake.claim_node(12);
+
+
 -- An instance that was taken for gone, and is not.
 INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
                              claimed_at, said_at, free_from, version)

@@ -177,12 +177,32 @@ void read_row(TupleTableSlot *slot, Row &row) {
         row.values[column - 1] = slot_getattr(slot, column, &row.nulls[column - 1]);
 }
 
-// Calls action with each row of the table.
+// So many pages of the table are read one after the other; of a longer one, the rows that indexes
+// find.
+constexpr BlockNumber few_pages = 4;
+
+// The rows of the table as of one moment.
+struct Reading {
+    Relation table;
+    Snapshot snapshot;
+    bool is_short;
+};
+
+Reading begin_reading(Relation table) {
+    return {.table = table,
+            .snapshot = RegisterSnapshot(GetLatestSnapshot()),
+            .is_short = RelationGetNumberOfBlocks(table) <= few_pages};
+}
+
+void end_reading(const Reading &reading) {
+    UnregisterSnapshot(reading.snapshot);
+}
+
+// Calls action with each row.
 template <typename Action>
-void for_each_row(Relation table, Action action) {
-    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-    TupleTableSlot *slot = table_slot_create(table, nullptr);
-    TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
+void for_each_row(const Reading &reading, Action action) {
+    TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
+    TableScanDesc scan = table_beginscan(reading.table, reading.snapshot, 0, nullptr);
     Row row;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
         read_row(slot, row);
@@ -190,7 +210,40 @@ void for_each_row(Relation table, Action action) {
     }
     table_endscan(scan);
     ExecDropSingleTupleTableSlot(slot);
-    UnregisterSnapshot(snapshot);
+}
+
+Row row_of(HeapTuple tuple, Relation table) {
+    Datum values[MaxTupleAttributeNumber];
+    bool nulls[MaxTupleAttributeNumber];
+    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
+    Row row;
+    std::copy_n(values, column_count, row.values);
+    std::copy_n(nulls, column_count, row.nulls);
+    return row;
+}
+
+// A column and the value that is looked for.
+struct Key {
+    Column column;
+    RegProcedure equal;
+    Datum value;
+};
+
+// Calls action with each row that has these values, by an index of the table on these columns; if
+// there is none any more, by reading all rows.
+template <typename Action>
+void for_each_row_by(const Reading &reading, const char *index, std::initializer_list<Key> keys,
+                     Action action) {
+    ScanKeyData scan_keys[column_count];
+    int count = 0;
+    for (const Key &key : keys)
+        ScanKeyInit(&scan_keys[count++], key.column, BTEqualStrategyNumber, key.equal, key.value);
+    const Oid oid = get_relname_relid(index, RelationGetNamespace(reading.table));
+    SysScanDesc scan =
+        systable_beginscan(reading.table, oid, OidIsValid(oid), reading.snapshot, count, scan_keys);
+    for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
+        action(row_of(tuple, reading.table));
+    systable_endscan(scan);
 }
 
 // A list of acts that grows. It is palloc'd and has no destructor.
@@ -210,23 +263,64 @@ struct ActList {
     }
 };
 
-ActList read_list(Relation table) {
+void add_row(ActList &list, const Row &row) {
+    if (is_readable(row))
+        list.add(act_of(row));
+}
+
+ActList read_all(const Reading &reading) {
     ActList list;
-    for_each_row(table, [&list](const Row &row) {
-        if (is_readable(row))
-            list.add(act_of(row));
-    });
+    for_each_row(reading, [&list](const Row &row) { add_row(list, row); });
     return list;
 }
 
-Row row_of(HeapTuple tuple, Relation table) {
-    Datum values[MaxTupleAttributeNumber];
-    bool nulls[MaxTupleAttributeNumber];
-    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
-    Row row;
-    std::copy_n(values, column_count, row.values);
-    std::copy_n(nulls, column_count, row.nulls);
-    return row;
+bool is_of_database(const Identity &identity, const Identity &database) {
+    return identity.system_identifier == database.system_identifier &&
+           identity.database == database.database;
+}
+
+// The identity of this instance, unless it is a separated copy.
+Identity this_database() {
+    return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
+            .database = static_cast<std::int64_t>(MyDatabaseId),
+            .copy = 0};
+}
+
+void add_about(ActList &list, const Reading &reading, const Identity &database) {
+    for_each_row_by(
+        reading, "nodes_identity",
+        {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
+         {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
+        [&list](const Row &row) { add_row(list, row); });
+}
+
+// Reads what concerns() this instance, and all about the database of another one, which may be this
+// one again.
+ActList read_concerning(const Reading &reading, int setting, const Identity &other) {
+    if (reading.is_short)
+        return read_all(reading);
+    ActList list;
+    const Identity self = this_database();
+    add_about(list, reading, self);
+    const StoredAct *claim = see({list.acts, list.count}).own_claim();
+    const std::int32_t node = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
+    if (!is_of_database(other, self))
+        add_about(list, reading, other);
+    const auto add = [&](const Row &row) {
+        if (!is_readable(row))
+            return;
+        const StoredAct act = act_of(row);
+        if (!is_of_database(act.about, self) && !is_of_database(act.about, other) &&
+            concerns(act, self.system_identifier, self.database, node))
+            list.add(act);
+    };
+    if (node != 0)
+        for_each_row_by(reading, "nodes_number",
+                        {{column_node, F_INT4EQ, Int32GetDatum(node)},
+                         {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
+                        add);
+    for_each_row_by(reading, "nodes_wide", {}, add);
+    return list;
 }
 
 [[noreturn]] void raise_no_table() {
@@ -251,9 +345,15 @@ bool is_applying() {
 
 bool is_there(Relation table, const ActId &act) {
     bool found = false;
-    for_each_row(table, [&](const Row &row) {
+    const auto look = [&](const Row &row) {
         found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
-    });
+    };
+    const Reading reading = begin_reading(table);
+    if (reading.is_short)
+        for_each_row(reading, look);
+    else
+        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
+    end_reading(reading);
     return found;
 }
 
@@ -306,29 +406,45 @@ Acts read() {
     Relation table = open_table();
     if (table == nullptr)
         return {};
-    const ActList list = read_list(table);
+    const Reading reading = begin_reading(table);
+    const ActList list = read_all(reading);
+    end_reading(reading);
     relation_close(table, AccessShareLock);
     return {list.acts, list.count};
 }
 
-Acts read_with(Relation table, HeapTuple added) {
-    if (!is_known(table))
+Acts read_concerning(int setting) {
+    Relation table = open_table();
+    if (table == nullptr)
         return {};
-    ActList list = read_list(table);
-    const Row row = row_of(added, table);
-    if (is_readable(row) && !is_there(table, id_of(row[column_act])))
-        list.add(act_of(row));
+    const Reading reading = begin_reading(table);
+    const ActList list = read_concerning(reading, setting, this_database());
+    end_reading(reading);
+    relation_close(table, AccessShareLock);
     return {list.acts, list.count};
 }
 
-ActId id_of_row(Relation table, HeapTuple tuple) {
-    const Row row = row_of(tuple, table);
-    return row.is_null(column_act) ? ActId{} : id_of(row[column_act]);
+Arrival read_arrival(Relation table, HeapTuple added, int setting) {
+    if (!is_known(table))
+        return {.acts = {}, .arrived = nullptr};
+    const Row row = row_of(added, table);
+    if (!is_readable(row))
+        return {.acts = {}, .arrived = nullptr};
+    const StoredAct arrived = act_of(row);
+    const Reading reading = begin_reading(table);
+    ActList list = read_concerning(reading, setting, arrived.about);
+    end_reading(reading);
+    const auto is_arrived = [&arrived](const StoredAct &act) { return act.id == arrived.id; };
+    // The statement that adds the row does not see it yet.
+    if (std::none_of(list.acts, list.acts + list.count, is_arrived))
+        list.add(arrived);
+    return {.acts = {list.acts, list.count},
+            .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
 }
 
 View see(Acts acts) {
-    return {acts, static_cast<std::int64_t>(GetSystemIdentifier()),
-            static_cast<std::int64_t>(MyDatabaseId), place::number_of(place::here())};
+    const Identity self = this_database();
+    return {acts, self.system_identifier, self.database, place::number_of(place::here())};
 }
 
 void lock() {
@@ -407,6 +523,19 @@ void say_again(NewAct act, const StoredAct &before) {
         act.name = before.name;
     act.claimed_at = before.claimed_at;
     write(act);
+}
+
+void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+             std::int32_t last, std::int64_t now_us, std::int64_t free_from_us) {
+    write({.kind = kind,
+           .first = first,
+           .last = last,
+           .about = of.about,
+           .name = of.name,
+           .claimed_at = of.claimed_at,
+           .said_at = view.next_said_at(of.about, now_us),
+           .free_from = free_from_us,
+           .answers = {}});
 }
 
 const char *default_name(std::int32_t node) {

@@ -20,9 +20,6 @@ struct StoredAct : Act {
 
 using Acts = std::span<const StoredAct>;
 
-// Returns the name of the act in a row of the table.
-ActId id_of_row(Relation table, HeapTuple tuple);
-
 // The acts as this instance sees them.
 using View = Registry<StoredAct>;
 View see(Acts acts);
@@ -51,8 +48,17 @@ Oid find_table();
 // there is no table, there are none. palloc'd.
 Acts read();
 
-// Reads the acts, and one more that is about to be added, or has been just now.
-Acts read_with(Relation table, HeapTuple added);
+// Reads the acts on which it depends what this instance does with a number: with that of the
+// setting, or else with the one that it has claimed. In a long table they are found by indexes.
+Acts read_concerning(int setting);
+
+// The same with the acts of the instance that a row is about, which has been added just now.
+// arrived is its act; null: none that this version can read.
+struct Arrival {
+    Acts acts;
+    const StoredAct *arrived;
+};
+Arrival read_arrival(Relation table, HeapTuple added, int setting);
 
 // Makes other sessions that write acts wait until the transaction ends; replication does not wait.
 // Raises 55000 if there is no table.
@@ -70,6 +76,10 @@ NewAct own_act(const View &view, std::int64_t now_us);
 
 // Says an act of this instance again, which is still in force.
 void say_again(NewAct act, const StoredAct &before);
+
+// Gives up a part of what an act about any instance has taken, from a time on.
+void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+             std::int32_t last, std::int64_t now_us, std::int64_t free_from_us);
 
 // The name of an instance that was given none: cluster_name, or else the number. palloc'd.
 const char *default_name(std::int32_t node);

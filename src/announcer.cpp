@@ -5,7 +5,26 @@
 
 namespace snowflake::announcer {
 
-void start(int setting) {
+namespace {
+
+// What the background worker is started with, besides the number of the setting.
+struct Task {
+    Oid database;
+    TransactionId after;
+};
+static_assert(sizeof(Task) <= BGW_EXTRALEN);
+
+// Tells an instance that has lost its number, and is back without knowing it.
+void say_removal(const acts::View &view, acts::Acts all, const Lack &lack, std::int32_t node,
+                 std::int64_t now_us) {
+    const auto is_meant = [&lack](const acts::StoredAct &act) { return act.id == lack.removal; };
+    if (const auto back = std::find_if(all.begin(), all.end(), is_meant); back != all.end())
+        acts::give_up(view, Kind::remove, *back, node, node, now_us, now_us);
+}
+
+} // namespace
+
+void start(int setting, TransactionId after) {
     if (RecoveryInProgress() || !IsUnderPostmaster)
         return;
     BackgroundWorker worker{};
@@ -17,8 +36,8 @@ void start(int setting) {
     snprintf(worker.bgw_name, sizeof worker.bgw_name, "snowflake announcer");
     strlcpy(worker.bgw_type, "snowflake announcer", sizeof worker.bgw_type);
     worker.bgw_main_arg = Int32GetDatum(setting);
-    const Oid database = MyDatabaseId;
-    memcpy(worker.bgw_extra, &database, sizeof database);
+    const Task task{.database = MyDatabaseId, .after = after};
+    memcpy(worker.bgw_extra, &task, sizeof task);
     if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
         ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
                 errdetail("No background worker is free to tell them."),
@@ -33,6 +52,10 @@ bool say_what_lacks(int setting) {
     const Lack lack = view.lack(verdict, setting != 0);
     if (!lack.any())
         return false;
+    if (lack.removal != ActId{})
+        say_removal(view, all, lack, verdict.node, now_us);
+    if (!lack.setting && !lack.place && lack.answer == ActId{})
+        return true;
     acts::NewAct act = acts::own_act(view, now_us);
     act.answers = lack.answer;
     if (verdict.own != nullptr) {
@@ -62,11 +85,13 @@ extern "C" {
 PGDLLEXPORT void snowflake_announcer_main(Datum setting);
 void snowflake_announcer_main(Datum setting) {
     using namespace snowflake;
-    Oid database = InvalidOid;
-    memcpy(&database, MyBgworkerEntry->bgw_extra, sizeof database);
+    announcer::Task task{};
+    memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof task);
     BackgroundWorkerUnblockSignals();
-    BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+    BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
     StartTransactionCommand();
+    if (TransactionIdIsValid(task.after))
+        XactLockTableWait(task.after, nullptr, nullptr, XLTW_None);
     XactReadOnly = false;
     PushActiveSnapshot(GetTransactionSnapshot());
     // Somebody who claims a number at this moment will leave nothing unsaid, or the next session

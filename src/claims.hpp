@@ -12,7 +12,7 @@
 
 #include "layout.hpp"
 
-#include <compare>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -31,8 +31,12 @@ struct Identity {
     std::int64_t database = 0;
     std::int64_t copy = 0;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): in the comparison that the compiler makes
-    constexpr auto operator<=>(const Identity &) const noexcept = default;
+    constexpr bool operator==(const Identity &) const noexcept = default;
+    constexpr bool operator<(const Identity &other) const noexcept {
+        if (system_identifier != other.system_identifier)
+            return system_identifier < other.system_identifier;
+        return database != other.database ? database < other.database : copy < other.copy;
+    }
 };
 
 // The name of an act: random, and the same on all servers. All zeros: none.
@@ -40,8 +44,10 @@ struct ActId {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): the same
-    constexpr auto operator<=>(const ActId &) const noexcept = default;
+    constexpr bool operator==(const ActId &) const noexcept = default;
+    constexpr bool operator<(const ActId &other) const noexcept {
+        return high != other.high ? high < other.high : low < other.low;
+    }
 };
 
 enum class Kind : std::uint8_t {
@@ -81,18 +87,22 @@ struct Act {
     }
 };
 
-// Tells which of two claims to a number is the better one: the earlier; of equals that of the lower
-// identity. A claim of a clock that stands before the epoch is worse than every other. The answer
-// depends on nothing but the two claims. Every instance therefore comes to the same answer, however
-// late it hears of them.
-constexpr bool is_better(const Act &claim, const Act &than) noexcept {
-    const auto is_credible = [](const Act &act) {
-        return act.claimed_at >= default_layout.epoch_us();
-    };
-    if (is_credible(claim) != is_credible(than))
-        return is_credible(claim);
-    return claim.claimed_at != than.claimed_at ? claim.claimed_at < than.claimed_at
-                                               : claim.about < than.about;
+// Whether what a database of a server does with its number can depend on an act.
+constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int64_t database,
+                        std::int32_t node) noexcept {
+    return act.covers(node) || act.kind == Kind::ignore ||
+           (act.about.system_identifier == system_identifier && act.about.database == database);
+}
+
+// Tells which of two claims to a number is the better one, made at these times: the earlier; of
+// equals that of the lower identity. A claim of a clock that stands before the epoch is worse than
+// every other. Every instance comes to the same answer, however late it hears of the claims.
+constexpr bool is_better(std::int64_t claimed_at, const Identity &by, std::int64_t than_claimed_at,
+                         const Identity &than_by) noexcept {
+    const auto is_credible = [](std::int64_t time) { return time >= default_layout.epoch_us(); };
+    if (is_credible(claimed_at) != is_credible(than_claimed_at))
+        return is_credible(claimed_at);
+    return claimed_at != than_claimed_at ? claimed_at < than_claimed_at : by < than_by;
 }
 
 // Returns the number that belongs to an identity where nobody chooses one: spread evenly over
@@ -134,8 +144,9 @@ struct Lack {
     bool setting = false; // that the setting has given it its number
     bool place = false;   // that it runs elsewhere than it did
     ActId answer = {};    // that it has heard this act of a copy, or of its original
+    ActId removal = {};   // that the writer of this act has lost the number without knowing it
     [[nodiscard]] constexpr bool any() const noexcept {
-        return setting || place || answer != ActId{};
+        return setting || place || answer != ActId{} || removal != ActId{};
     }
 };
 
@@ -165,8 +176,14 @@ class Registry {
         if (separated != nullptr)
             self_.copy = separated->about.copy;
         last_said_ = latest([this](const AnyAct &act) { return is_said_by_self(act); });
-        if (last_said_ != nullptr)
-            home_ = last_said_->place;
+        if (last_said_ == nullptr)
+            return;
+        home_ = last_said_->place;
+        const AnyAct *before = latest(
+            [this](const AnyAct &act) { return is_said_by_self(act) && act.place != home_; });
+        home_since_ = first_said([this, before](const AnyAct &act) {
+            return is_said_by_self(act) && (before == nullptr || is_later(act, *before));
+        });
     }
 
     [[nodiscard]] constexpr const Identity &self() const noexcept { return self_; }
@@ -177,10 +194,12 @@ class Registry {
     // Returns the latest act that this instance has written; null: none.
     [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }
 
-    // Whether an act of this identity comes from another server: a copy, or the original.
+    // Whether an act of this identity comes from another server: a copy, or the original. What was
+    // said elsewhere before this server ran where it runs is of its own past, which a restore or a
+    // failover has lost.
     [[nodiscard]] constexpr bool is_of_twin(const Act &act) const noexcept {
         return act.about == self_ && !act.written_here && act.place != home_ &&
-               act.kind != Kind::remove && act.kind != Kind::ignore;
+               act.said_at > home_since_ && act.kind != Kind::remove && act.kind != Kind::ignore;
     }
 
     // Returns the act that decides what an instance has to do with a number; null: none.
@@ -197,6 +216,31 @@ class Registry {
         return act.holds() && act.covers(node) && standing(act.about, node) == &act;
     }
 
+    // Returns the time from which on the claim of an act to a number counts. That is claimed_at,
+    // unless the number was given up since, and the writer of the act does not know of it, like a
+    // lost server that comes back or one that was restored: then when it went on regardless.
+    [[nodiscard]] constexpr std::int64_t counts_from(const Act &act,
+                                                     std::int32_t node) const noexcept {
+        const AnyAct *end = latest([&](const AnyAct &other) {
+            return other.ends() && other.about == act.about && other.covers(node) &&
+                   other.said_at > act.claimed_at && other.said_at < act.said_at &&
+                   ends_in(act.place, other, node);
+        });
+        if (end == nullptr)
+            return act.claimed_at;
+        return first_said([&](const AnyAct &other) {
+            return other.holds() && other.about == act.about && other.covers(node) &&
+                   other.place == act.place && other.said_at > end->said_at;
+        });
+    }
+
+    // Tells whether one of two acts that claim a number of different instances goes before the
+    // other.
+    [[nodiscard]] constexpr bool goes_before(const Act &act, const Act &than,
+                                             std::int32_t node) const noexcept {
+        return is_better(counts_from(act, node), act.about, counts_from(than, node), than.about);
+    }
+
     // Returns the act by which this instance has claimed a number; null: none.
     [[nodiscard]] constexpr const AnyAct *own_claim() const noexcept {
         return latest([this](const AnyAct &act) {
@@ -204,35 +248,37 @@ class Registry {
         });
     }
 
-    // Returns the best claim of another instance to a number that is better than own; if own is
-    // null, the best one. null: there is none.
+    // Returns the best claim of another instance to a number that goes before own; if own is null,
+    // the best one. null: there is none.
     [[nodiscard]] constexpr const AnyAct *better_claim(std::int32_t node,
                                                        const AnyAct *own) const noexcept {
-        const AnyAct *better = own;
-        for (const AnyAct &act : acts_)
-            if (act.about != self_ && stands(act, node) && !is_ignored(act.about) &&
-                (better == nullptr || is_better(act, *better)))
-                better = &act;
-        return better == own ? nullptr : better;
+        return best_claim(node, self_, own);
     }
 
-    // Returns the best claim of any instance to a number that is better than this act; null: there
-    // is none.
+    // Returns the best claim of any instance to a number that goes before this act; null: there is
+    // none.
     [[nodiscard]] constexpr const AnyAct *rival(std::int32_t node,
                                                 const AnyAct &act) const noexcept {
-        if (is_ignored(act.about))
-            return nullptr;
-        const AnyAct *better = &act;
-        for (const AnyAct &other : acts_)
-            if (other.about != act.about && stands(other, node) && !is_ignored(other.about) &&
-                is_better(other, *better))
-                better = &other;
-        return better == &act ? nullptr : better;
+        return is_ignored(act.about) ? nullptr : best_claim(node, act.about, &act);
     }
 
     // Returns the latest act of a server with the identity of this one; null: there is none.
     [[nodiscard]] constexpr const AnyAct *latest_twin_act() const noexcept {
         return latest([this](const AnyAct &act) { return is_of_twin(act); });
+    }
+
+    // Returns the act that proves this instance to be a copy beside its original: what the original
+    // has said after this one last said something of its own accord, such as the answer to it. An
+    // original that is gone, as after a failover, says nothing. null: there is none.
+    [[nodiscard]] constexpr const AnyAct *proof_of_original() const noexcept {
+        const AnyAct *word = latest([this](const AnyAct &act) {
+            return is_said_by_self(act) && act.place == home_ && act.answers == ActId{};
+        });
+        if (word == nullptr)
+            return nullptr;
+        return latest([this, word](const AnyAct &act) {
+            return is_of_twin(act) && act.said_at > word->said_at && is_senior(act.place, home_);
+        });
     }
 
     // Whether this server had the identity before the writer of a twin's act had it.
@@ -286,6 +332,9 @@ class Registry {
         if (twin != nullptr && is_at_home() && !is_answered(*twin) &&
             (twin->answers == ActId{} || is_senior(home_, twin->place)))
             lack.answer = twin->id;
+        if (verdict.standing == Standing::valid && verdict.own != nullptr)
+            if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
+                lack.removal = back->id;
         return lack;
     }
 
@@ -338,10 +387,9 @@ class Registry {
 
     // Whether the claims of an instance count for nothing on this server.
     [[nodiscard]] constexpr bool is_ignored(const Identity &identity) const noexcept {
-        for (const AnyAct &act : acts_)
-            if (act.kind == Kind::ignore && act.written_here && act.about == identity)
-                return true;
-        return false;
+        return std::any_of(acts_.begin(), acts_.end(), [&identity](const AnyAct &act) {
+            return act.kind == Kind::ignore && act.written_here && act.about == identity;
+        });
     }
 
   private:
@@ -350,16 +398,62 @@ class Registry {
     template <typename Fits>
     [[nodiscard]] constexpr const AnyAct *latest(Fits fits) const noexcept {
         const AnyAct *found = nullptr;
-        for (const AnyAct &act : acts_)
-            if (fits(act) && (found == nullptr || is_later(act, *found)))
-                found = &act;
+        // Later acts mostly come later in the span, and then few are asked whether they fit.
+        for (std::size_t i = acts_.size(); i-- > 0;)
+            if ((found == nullptr || is_later(acts_[i], *found)) && fits(acts_[i]))
+                found = &acts_[i];
         return found;
+    }
+
+    // Returns when the first of the acts that fit was said; INT64_MAX: none fits.
+    template <typename Fits>
+    [[nodiscard]] constexpr std::int64_t first_said(Fits fits) const noexcept {
+        std::int64_t first = INT64_MAX;
+        for (const AnyAct &act : acts_)
+            if (act.said_at < first && fits(act))
+                first = act.said_at;
+        return first;
+    }
+
+    // Returns the best claim to a number, of other instances than this one, that goes before an
+    // act; before null: the best one. null: there is none.
+    [[nodiscard]] constexpr const AnyAct *best_claim(std::int32_t node, const Identity &but,
+                                                     const AnyAct *before) const noexcept {
+        const AnyAct *best = before;
+        for (const AnyAct &act : acts_)
+            if (act.about != but && stands(act, node) && !is_ignored(act.about) &&
+                (best == nullptr || goes_before(act, *best, node)))
+                best = &act;
+        return best == before ? nullptr : best;
+    }
+
+    // Returns the claim to this instance's number of one that has lost it and is back, and by whose
+    // own knowledge the claim goes before that of this instance; null: there is none.
+    [[nodiscard]] constexpr const AnyAct *claim_that_is_back(std::int32_t node,
+                                                             const AnyAct &own) const noexcept {
+        for (const AnyAct &act : acts_)
+            if (act.about != self_ && act.covers(node) && act.holds() &&
+                is_better(act.claimed_at, act.about, own.claimed_at, self_) &&
+                !is_ignored(act.about) && stands(act, node))
+                return &act;
+        return nullptr;
+    }
+
+    // Whether an act that gives a number up counts for what is said in a place. What a copy gives
+    // up is nothing to the original, which had the number before.
+    [[nodiscard]] constexpr bool ends_in(std::uint64_t place, const AnyAct &end,
+                                         std::int32_t node) const noexcept {
+        return end.kind == Kind::remove || end.place == place ||
+               first_said([&](const AnyAct &act) {
+                   return act.about == end.about && act.place == place && act.covers(node) &&
+                          act.holds();
+               }) > end.said_at;
     }
 
     [[nodiscard]] static constexpr bool is_later(const Act &act, const Act &than) noexcept {
         if (act.said_at != than.said_at)
             return act.said_at > than.said_at;
-        return act.holds() != than.holds() ? act.holds() : act.id > than.id;
+        return act.holds() != than.holds() ? act.holds() : than.id < act.id;
     }
 
     [[nodiscard]] constexpr bool is_said_by_self(const Act &act) const noexcept {
@@ -368,34 +462,19 @@ class Registry {
     }
 
     [[nodiscard]] constexpr bool is_answered(const Act &twin) const noexcept {
-        for (const AnyAct &act : acts_)
-            if (is_said_by_self(act) && act.answers == twin.id)
-                return true;
-        return false;
+        return std::any_of(acts_.begin(), acts_.end(), [this, &twin](const AnyAct &act) {
+            return is_said_by_self(act) && act.answers == twin.id;
+        });
     }
 
     // Whether this identity was in one place before it was in the other.
     [[nodiscard]] constexpr bool is_senior(std::uint64_t place, std::uint64_t than) const noexcept {
         const auto first_said_in = [this](std::uint64_t where) {
-            std::int64_t first = INT64_MAX;
-            for (const AnyAct &act : acts_)
-                if (act.about == self_ && act.place == where && act.kind != Kind::remove &&
-                    act.said_at < first)
-                    first = act.said_at;
-            return first;
+            return first_said([this, where](const AnyAct &act) {
+                return act.about == self_ && act.place == where && act.kind != Kind::remove;
+            });
         };
         return first_said_in(place) < first_said_in(than);
-    }
-
-    // Returns the act that proves this instance to be a copy beside its original: the original has
-    // answered what this one has said last. An original that is gone, as after a failover, answers
-    // nothing. null: there is none.
-    [[nodiscard]] constexpr const AnyAct *proof_of_original() const noexcept {
-        if (last_said_ == nullptr)
-            return nullptr;
-        return latest([this](const AnyAct &act) {
-            return is_of_twin(act) && act.answers == last_said_->id && is_senior(act.place, home_);
-        });
     }
 
     // The verdict on an instance that has no number.
@@ -430,6 +509,7 @@ class Registry {
     Acts acts_;
     std::uint64_t place_;
     std::uint64_t home_;
+    std::int64_t home_since_ = INT64_MIN; // when it first said something at home, this time
     Identity self_;
     const AnyAct *last_said_ = nullptr;
 };

@@ -80,15 +80,21 @@ using acts::StoredAct;
     pg_unreachable();
 }
 
-void report_rival(const StoredAct &own, const StoredAct &rival, bool wins) {
-    ereport(WARNING,
-            errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too",
-                   own.first, rival.name),
-            errdetail("The other claimed it at %s, and runs at %s; this instance claimed it at %s.",
-                      time_text(rival.claimed_at), rival.where, time_text(own.claimed_at)),
-            wins ? errhint("The other has to take another number. See that it hears of this: "
-                           "SELECT snowflake.announce_node();")
-                 : errhint("%s", how_to_claim_another()));
+void report_rival(const acts::View &view, const StoredAct &own, const StoredAct &rival, int node) {
+    ereport(
+        WARNING,
+        errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
+               rival.name),
+        errdetail(
+            "The other has had it since %s, and runs at %s; this instance has had it since %s.",
+            time_text(view.counts_from(rival, node)), rival.where,
+            time_text(view.counts_from(own, node))),
+        view.goes_before(own, rival, node)
+            ? errhint("The other has to take another number. It knows once it hears of this: "
+                      "SELECT snowflake.announce_node(); If it does not receive snowflake.nodes "
+                      "from here, run there: SELECT snowflake.release_node(); "
+                      "SELECT snowflake.claim_node();")
+            : errhint("%s", how_to_claim_another()));
 }
 
 void report_copy(const StoredAct &twin) {
@@ -96,6 +102,14 @@ void report_copy(const StoredAct &twin) {
             errdetail("The other runs at %s, this server at %s.", twin.where, place::here()),
             errhint("On the copy: SELECT snowflake.separate_copy(); "
                     "SELECT snowflake.claim_node();"));
+}
+
+// Whether a server that has the identity of this one, and also seems to run where this one does,
+// has said an act: since this one was started, it has heard of all that it said itself.
+bool is_of_double(const acts::View &view, const StoredAct &arrived) {
+    return arrived.about == view.self() && !arrived.written_here && view.is_at_home() &&
+           arrived.kind != Kind::remove && arrived.kind != Kind::ignore &&
+           arrived.said_at - server::unix_to_server_us > PgStartTime;
 }
 
 } // namespace
@@ -151,26 +165,16 @@ void raise_moved(const StoredAct &last_act) {
     pg_unreachable();
 }
 
-void report_arrival(Relation table, HeapTuple arrived) {
-    const acts::Acts all = acts::read_with(table, arrived);
-    if (all.empty())
+void report_arrival(const acts::View &view, const StoredAct &arrived) {
+    if (view.is_of_twin(arrived) || is_of_double(view, arrived))
+        report_copy(arrived);
+    if (arrived.about == view.self() || !arrived.holds() || view.is_ignored(arrived.about))
         return;
-    const acts::View view = acts::see(all);
-    const ActId id = acts::id_of_row(table, arrived);
-    const auto is_arrived = [&id](const StoredAct &act) { return act.id == id; };
-    const auto found = std::find_if(all.begin(), all.end(), is_arrived);
-    if (found == all.end() || found->written_here)
-        return;
-    const StoredAct &act = *found;
-    if (view.is_of_twin(act))
-        report_copy(act);
-    if (act.about == view.self() || !act.holds() || view.is_ignored(act.about))
-        return;
-    const int last = std::min(act.last, last_claimable_node);
-    for (int node = std::max(act.first, 1); node <= last; ++node) {
+    const int last = std::min(arrived.last, last_claimable_node);
+    for (int node = std::max(arrived.first, 1); node <= last; ++node) {
         const StoredAct *own = view.standing(view.self(), node);
-        if (own != nullptr && own->holds() && view.stands(act, node)) {
-            report_rival(*own, act, is_better(*own, act));
+        if (own != nullptr && own->holds() && view.stands(arrived, node)) {
+            report_rival(view, *own, arrived, node);
             return;
         }
     }

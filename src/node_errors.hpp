@@ -15,8 +15,8 @@ namespace snowflake {
 [[noreturn]] void raise_moved(const acts::StoredAct &last_act);
 
 // Logs what an act that has arrived by replication means for this instance, if it means something:
-// another has claimed its number, removed it, or is a copy of it.
-void report_arrival(Relation table, HeapTuple arrived);
+// another has claimed its number, or is a copy of it.
+void report_arrival(const acts::View &view, const acts::StoredAct &arrived);
 
 // Returns what a user runs to get a free number in place of one that is refused, as a hint.
 // palloc'd.

@@ -53,15 +53,17 @@ void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const 
 }
 
 // Adds rows for what is still in force of an act: one for each part that was lost to the same
-// instance, or to none.
+// instance, or to none. A copy has lost all to its original.
 void put_act(const ReturnSetInfo &result, const acts::View &view, const acts::StoredAct &act) {
     const bool is_own = act.about == view.self();
+    const acts::StoredAct *original = is_own ? view.proof_of_original() : nullptr;
     std::int32_t first = 0;
     const acts::StoredAct *lost_to = nullptr;
     const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
     for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
         const bool stands = node < end && view.stands(act, node);
-        const acts::StoredAct *better = stands ? view.rival(node, act) : nullptr;
+        const acts::StoredAct *rival = stands ? view.rival(node, act) : nullptr;
+        const acts::StoredAct *better = rival != nullptr || !stands ? rival : original;
         if (first != 0 && (!stands || better != lost_to)) {
             put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own,
                         lost_to == nullptr ? nullptr : lost_to->name);
@@ -208,7 +210,7 @@ Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_nodes_changed");
     nodes::tell_of_change(trigger.tg_relation);
     if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
-        report_arrival(trigger.tg_relation, trigger.tg_trigtuple);
+        nodes::hear(trigger.tg_relation, trigger.tg_trigtuple);
     return PointerGetDatum(nullptr);
 }
 

@@ -2,6 +2,7 @@
 
 #include "acts.hpp"
 #include "announcer.hpp"
+#include "clock.hpp"
 #include "node_errors.hpp"
 #include "settings.hpp"
 
@@ -14,18 +15,29 @@ namespace {
 Oid table_oid = InvalidOid;        // of snowflake.nodes, where the session has looked
 std::uint64_t forgotten_times = 0; // counts calls of forget()
 
+// The transaction in which a worker has been started to reply to what arrived.
+LocalTransactionId replied_in = InvalidLocalTransactionId;
+
+// Has a background worker say what this instance has left unsaid, if it has, after a transaction.
+bool start_announcer(const acts::View &view, const Verdict<acts::StoredAct> &verdict, int setting,
+                     TransactionId after) {
+    const bool counts = settings::node_is_given_to_all();
+    const bool lacks = view.lack(verdict, counts).any();
+    if (lacks)
+        announcer::start(counts ? setting : settings::node_unset, after);
+    return lacks;
+}
+
 int find_node(std::int64_t now_us) {
     static_assert(settings::node_unset == 0, "what judge() takes for no setting");
     PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
     const int setting = settings::node();
     table_oid = acts::find_table();
-    const acts::View view = acts::see(acts::read());
+    const acts::View view = acts::see(acts::read_concerning(setting));
     const auto verdict = view.judge(setting, now_us);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
-    const bool counts = settings::node_is_given_to_all();
-    if (view.lack(verdict, counts).any())
-        announcer::start(counts ? setting : settings::node_unset);
+    (void)start_announcer(view, verdict, setting, InvalidTransactionId);
     return verdict.node;
 }
 
@@ -52,6 +64,19 @@ int look_up(std::int64_t now_us) {
 
 void tell_of_change(Relation table) {
     CacheInvalidateRelcache(table);
+}
+
+void hear(Relation table, HeapTuple added) {
+    const int setting = settings::node();
+    const acts::Arrival arrival = acts::read_arrival(table, added, setting);
+    if (arrival.arrived == nullptr || arrival.arrived->written_here)
+        return;
+    const acts::View view = acts::see(arrival.acts);
+    report_arrival(view, *arrival.arrived);
+    if (replied_in == server::current_transaction())
+        return;
+    if (start_announcer(view, view.judge(setting, clock_us()), setting, GetTopTransactionId()))
+        replied_in = server::current_transaction();
 }
 
 void init() {

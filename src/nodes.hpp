@@ -43,6 +43,10 @@ void forget();
 // Tells all sessions, once the transaction commits, that the table has changed.
 void tell_of_change(Relation table);
 
+// Takes notice of a row that was added to the table. If it comes from elsewhere, logs what it means
+// for this instance, and has a background worker reply to it once the transaction has committed.
+void hear(Relation table, HeapTuple added);
+
 // Registers the callback by which the session hears of changes to the table. Called once, when the
 // module is loaded.
 void init();

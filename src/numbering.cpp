@@ -134,19 +134,6 @@ void require_other(const Start &start, const Identity &identity, const char *ins
                 errmsg("this is the identity of this instance itself"), errhint("%s", instead));
 }
 
-void end_range(const Start &start, Kind kind, const StoredAct &of, std::int32_t first,
-               std::int32_t last, std::int64_t free_from_us) {
-    acts::write({.kind = kind,
-                 .first = first,
-                 .last = last,
-                 .about = of.about,
-                 .name = of.name,
-                 .claimed_at = of.claimed_at,
-                 .said_at = start.view.next_said_at(of.about, start.now_us),
-                 .free_from = free_from_us,
-                 .answers = {}});
-}
-
 std::int32_t choose(const Start &start) {
     const Sightings &sightings = Sightings::look();
     const std::int32_t node = start.view.choose(start.now_us, [&](std::int32_t candidate) {
@@ -291,8 +278,8 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
         require_credible_clock(start);
     // The number that was lost is given up first, so that the rule looks at the other alone.
     if (own != nullptr && own->first != wanted.node)
-        end_range(start, Kind::release, *own, own->first, own->last,
-                  free_from(start, own->first, own->last));
+        acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
+                      free_from(start, own->first, own->last));
     const Acts all = acts::read();
     const Start now{.acts = all, .view = acts::see(all), .now_us = start.now_us};
     require_claimable(now, wanted.node, setting);
@@ -336,7 +323,8 @@ GivenUp release(std::int32_t node) {
     require_at_home(start);
     const GivenUp given_up{.node = own->first,
                            .free_from = free_from(start, own->first, own->last)};
-    end_range(start, Kind::release, *own, own->first, own->last, given_up.free_from);
+    acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
+                  given_up.free_from);
     return given_up;
 }
 
@@ -382,7 +370,7 @@ std::int64_t remove(const Identity &identity) {
             continue;
         for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
             const std::int64_t from = free_from(start, first, last);
-            end_range(start, Kind::remove, act, first, last, from);
+            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, from);
             latest = std::max(latest, from);
         });
     }
@@ -436,7 +424,7 @@ std::int32_t take_over(bool forced) {
         if (act.about != predecessor->about || !act.holds())
             continue;
         for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
-            end_range(start, Kind::remove, act, first, last, start.now_us);
+            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, start.now_us);
             NewAct again = acts::own_act(start.view, start.now_us);
             again.said_at += count;
             again.first = first;
@@ -528,7 +516,7 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
         (void)reserved_by(node);
     require_not_leased(first, last);
     const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
-    end_range(start, Kind::release, lease, first, last, given_up.free_from);
+    acts::give_up(start.view, Kind::release, lease, first, last, start.now_us, given_up.free_from);
     return given_up;
 }
 

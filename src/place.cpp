@@ -2,6 +2,7 @@
 
 #include "server.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,10 +15,10 @@ namespace {
 const char *machine() {
     constexpr int length = 8;
     char *text = static_cast<char *>(palloc0(length + 1));
-    if (FILE *file = AllocateFile("/etc/machine-id", "r"); file != nullptr) {
-        if (fread(text, 1, length, file) != length)
+    if (const int file = OpenTransientFile("/etc/machine-id", O_RDONLY); file >= 0) {
+        if (read(file, text, length) != length)
             text[0] = '\0';
-        FreeFile(file);
+        CloseTransientFile(file);
     }
     return text;
 }

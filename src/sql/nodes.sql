@@ -4,13 +4,13 @@
 
 -- Users replicate this table among the instances like their own tables. Each row is an act: what an
 -- instance has said about numbers. No row can halt replication:
--- - The key is made anew on each server, and nothing else is unique or checked. A row that arrives therefore
+-- - The trigger makes the key anew on each server, and nothing else is unique or checked. A row that arrives therefore
 --   never conflicts with another, and the trigger passes over one whose act is there already.
 -- - The columns are the same in all versions, so that servers of all versions can replicate to each other.
 --   "more" is for what a later version has to add; a kind of act that a version does not know counts for nothing.
 -- A dump does not contain the rows: a database restored elsewhere must not bring claims along.
 CREATE TABLE snowflake.nodes (
-    key uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
+    key uuid PRIMARY KEY,
     act uuid NOT NULL,
     kind text NOT NULL,
     node integer NOT NULL,
@@ -25,9 +25,14 @@ CREATE TABLE snowflake.nodes (
     free_from timestamptz,
     answers uuid,
     version text NOT NULL,
-    written_here boolean NOT NULL DEFAULT false,
+    written_here boolean NOT NULL,
     more jsonb
 );
+-- A session that looks its number up finds the rows that concern it by these, once there are many.
+CREATE INDEX nodes_act ON snowflake.nodes (act);
+CREATE INDEX nodes_identity ON snowflake.nodes (system_identifier, database);
+CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
+CREATE INDEX nodes_wide ON snowflake.nodes (kind) WHERE last_node <> node OR kind = 'ignore';
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
     'what instances have said about node numbers; to be replicated among them';

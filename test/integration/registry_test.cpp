@@ -190,18 +190,24 @@ TEST(Copying, IsNoticedByBoth) {
     create(original);
     const Id number = Session(original).number(claim);
     Session(original).run("SELECT snowflake.nextval()");
+    Session(original).run("SELECT snowflake.reserve_nodes(" + std::to_string(number % 1000 + 1) +
+                          ", " + std::to_string(number % 1000 + 2) + ")");
     const Server copy = Server::copy_of(original);
     join({original}, {copy});
 
     Session on_copy(copy);
     on_copy.run("SELECT snowflake.nextval()");
     wait_for(original, "SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'", "1");
-    Session(original).run("SELECT snowflake.nextval()"); // has the background worker answer
     const std::string tries =
         "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1";
     wait_for(on_copy, tries);
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.lease_node()"), "55000");
+    EXPECT_EQ(on_copy.number("SELECT count(*) FROM snowflake.cluster WHERE is_this_instance AND "
+                             "lost_to IS NOT NULL"),
+              2);
     EXPECT_EQ(Session(original).number(node), number);
+    EXPECT_EQ(Session(original).sqlstate("SELECT snowflake.lease_node()"), "00000");
     for (const Server *server : {&original, &copy})
         EXPECT_TRUE(has_logged(*server, "WARNING:  a server that is a copy of this one, or its "
                                         "original, is in use"));
@@ -222,8 +228,6 @@ TEST(Copying, TakesNothingFromTheOriginal) {
     Session on_copy(copy);
     EXPECT_EQ(on_copy.sqlstate(release_number), "55000");
     EXPECT_EQ(on_copy.number(claim), number); // it cannot know better yet, and says where it runs
-    wait_until_heard(copy);
-    Session(original).run("SELECT snowflake.nextval()");
     wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     for (const std::string &command : {claim, node})
         EXPECT_EQ(on_copy.sqlstate(command), "55000");
@@ -231,6 +235,47 @@ TEST(Copying, TakesNothingFromTheOriginal) {
     EXPECT_NE(on_copy.number(claim), number);
     wait_until_heard(copy);
     EXPECT_EQ(Session(original).number(node), number);
+}
+
+// The original does not hear the copy. Whatever it says next ends the copy.
+TEST(Copying, EndsWhenTheOriginalIsHeard) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    Session on_copy(copy);
+    EXPECT_EQ(on_copy.number(node), number);
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes) = 2");
+    subscribe({copy}, {original}, "feed", false);
+    announce(original);
+    // The copy replies, in vain.
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+    // The hint for an original that is gone for good.
+    on_copy.run("SELECT snowflake.announce_node();");
+    EXPECT_EQ(on_copy.number(node), number);
+}
+
+// A clone of a virtual machine runs on the same host name, in the same directory, on the same disk:
+// the server has not said what it hears from itself.
+TEST(Copying, InTheSamePlaceIsToldOf) {
+    const Server server(0, settings);
+    create(server);
+    Session session(server);
+    session.run(claim);
+    const std::string again =
+        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
+        "copy, place, name, claimed_at, said_at, version) SELECT gen_random_uuid(), kind, node, "
+        "last_node, system_identifier, database, copy, place, name, claimed_at, ";
+    // What it said before it was started comes back to it after a restore.
+    session.run(again + "pg_postmaster_start_time() - interval '1 s', version FROM snowflake.nodes "
+                        "WHERE written_here");
+    EXPECT_FALSE(has_logged(server, "WARNING:  a server that is a copy of this one"));
+    session.run(again + "said_at + interval '1 s', version FROM snowflake.nodes "
+                        "WHERE written_here");
+    EXPECT_TRUE(has_logged(server, "WARNING:  a server that is a copy of this one, or its "
+                                   "original, is in use"));
 }
 
 // A template has the acts of its original, and another identity.
@@ -422,6 +467,35 @@ TEST(Removing, GivesUpTheNumberOfALostServerWhichHearsOfItWhenItIsBack) {
     EXPECT_GE(Session(lost).number(claim), 1);
 }
 
+// The lost server was removed, and its number passed on. It comes back, is joined anew, has heard
+// of nothing, and announces what it had.
+TEST(Removing, OfAServerThatComesBackStopsNobody) {
+    const Server north(0, settings);
+    const Server lost(0, settings);
+    create(north);
+    create(lost);
+    Session(lost).run("SELECT snowflake.claim_node(7)");
+    subscribe({north}, {lost}, "before", true);
+    wait_for(north, "SELECT count(*) FROM snowflake.cluster", "1");
+    Session session(north);
+    session.run("DROP SUBSCRIPTION before");
+    // As if it had been a minute ago.
+    session.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
+                "database, copy, place, name, claimed_at, said_at, free_from, version) SELECT "
+                "gen_random_uuid(), 'remove', node, last_node, system_identifier, database, copy, "
+                "'elsewhere:/data#1', name, claimed_at, now(), now(), version "
+                "FROM snowflake.cluster");
+    EXPECT_EQ(session.number("SELECT snowflake.claim_node(7)"), 7);
+    join({north}, {lost});
+    Session back(lost);
+    back.run("SELECT snowflake.announce_node()");
+    wait_for(back, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'remove')");
+    EXPECT_EQ(back.sqlstate(node), "55000");
+    EXPECT_EQ(session.number(node), 7);
+    EXPECT_NE(back.number(claim), 7);
+    expect_no_equal_ids(north, lost);
+}
+
 // Nothing that happens to the table on one side halts the other.
 TEST(Rows, NeverHaltReplication) {
     const Server sender(0, settings);
@@ -444,9 +518,8 @@ TEST(Rows, NeverHaltReplication) {
     session.run("UPDATE snowflake.nodes SET name = 'changed'");
     session.run("DELETE FROM snowflake.nodes WHERE name <> 'changed'");
     session.run("TRUNCATE snowflake.nodes");
-    session.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
-                "database, copy, place, name, claimed_at, said_at, version, more) VALUES "
-                "(gen_random_uuid(), 'news', 2, 2, 5, 5, 0, '', '', 'infinity', '-infinity', '9', "
+    session.run("INSERT INTO snowflake.nodes VALUES (gen_random_uuid(), gen_random_uuid(), 'news', "
+                "2, 2, 5, 5, 0, '', '', 'infinity', '-infinity', NULL, NULL, '9', false, "
                 "'{\"a\": 1}')");
     for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
         session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") + trigger);
@@ -578,32 +651,59 @@ TEST(Promotion, GoesOnAndTakesBackWhatOthersKnow) {
     wait_for(north, "SELECT count(*) FROM snowflake.cluster", "0");
 }
 
-// A server that is restored to an earlier time hears what it has said since.
-TEST(Restoring, TakesBackWhatOthersKnow) {
-    const Server north(0, settings);
-    Server south(0, settings);
-    create(north);
-    create(south);
-    join({north}, {south});
-    Session(south).run("SELECT snowflake.claim_node(7)");
-    south.stop();
-    std::filesystem::copy(south.data(), south.file("backup"),
-                          std::filesystem::copy_options::recursive);
-    south.start();
-    Session(south).run("SELECT (snowflake.release_node()).node");
-    Session(south).run("SELECT snowflake.claim_node(8)");
-    wait_until_heard(south);
-    south.stop();
+// A server, and a backup of it from before it took another number.
+class Restoring : public testing::Test {
+  protected:
+    Restoring() {
+        create(north_);
+        create(south_);
+        join({north_}, {south_});
+        Session(south_).run("SELECT snowflake.claim_node(7)");
+        south_.stop();
+        std::filesystem::copy(south_.data(), south_.file("backup"),
+                              std::filesystem::copy_options::recursive);
+        south_.start();
+        Session(south_).run("SELECT (snowflake.release_node()).node");
+        Session(south_).run("SELECT snowflake.claim_node(8)");
+        wait_until_heard(south_);
+        south_.stop();
+    }
+
+    // Starts the restored server, and lets it hear what it has said since the backup.
+    void hear() {
+        Session(south_).run("DROP SUBSCRIPTION IF EXISTS pair_b");
+        subscribe({south_}, {north_}, "again", true);
+        wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE NOT written_here", "2");
+    }
+
+    Server north_{0, settings}; // NOLINT(*-non-private-member-variables*)
+    Server south_{0, settings}; // NOLINT(*-non-private-member-variables*)
+};
+
+TEST_F(Restoring, TakesBackWhatOthersKnow) {
     // In place, so that the control file is the same file.
-    std::filesystem::copy(south.file("backup"), south.data(),
+    std::filesystem::copy(south_.file("backup"), south_.data(),
                           std::filesystem::copy_options::recursive |
                               std::filesystem::copy_options::overwrite_existing);
-    south.start();
-    Session(south).run("DROP SUBSCRIPTION IF EXISTS pair_b");
-    subscribe({south}, {north}, "again", true);
-    wait_for(south, "SELECT count(*) FROM snowflake.nodes", "3");
-    EXPECT_EQ(Session(south).number(node), 8);
-    expect_no_failure_of_replication(south);
+    south_.start();
+    hear();
+    EXPECT_EQ(Session(south_).number(node), 8);
+    expect_no_failure_of_replication(south_);
+}
+
+// The restored server says with its first ID that its files are others now. What it said before the
+// restore is not taken for the words of a copy.
+TEST_F(Restoring, MakesNoCopyOfTheLostServer) {
+    std::filesystem::remove_all(south_.data());
+    std::filesystem::rename(south_.file("backup"), south_.data());
+    south_.start();
+    EXPECT_EQ(Session(south_).number(node), 7);
+    wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE written_here", "2");
+    hear();
+    EXPECT_EQ(Session(south_).number("SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'"),
+              0);
+    EXPECT_FALSE(has_logged(south_, "WARNING:  a server that is a copy of this one"));
+    EXPECT_EQ(Session(south_).number(node), 7);
 }
 
 // Where other tables are replicated and the registry is not, a claim warns.

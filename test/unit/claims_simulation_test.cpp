@@ -359,7 +359,7 @@ class Cluster {
     // Expects that an instance which makes IDs against a better claim cannot have heard of it yet.
     void expect_news_is_due(const Act &own) {
         for (const Act &other : truth_.at(static_cast<std::size_t>(own.first))) {
-            if (!is_better(other, own))
+            if (!is_better(other.claimed_at, other.about, own.claimed_at, own.about))
                 continue;
             const std::int64_t since = std::max(made_.at(own.about.system_identifier).at,
                                                 made_.at(other.about.system_identifier).at);

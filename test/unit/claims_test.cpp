@@ -1,6 +1,8 @@
 // The rule of claims, case by case. claims_simulation_test.cpp shows what it does in a cluster.
 #include "claims.hpp"
 
+#include "random.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +12,7 @@
 namespace {
 
 using namespace snowflake;
+using namespace snowflake::testing;
 
 constexpr std::int64_t server = 50;
 constexpr std::int64_t database = 5;
@@ -60,6 +63,13 @@ Act of_twin(Act one, const ActId &answers = {}) {
     one.place = elsewhere;
     one.written_here = false;
     one.answers = answers;
+    return one;
+}
+
+// The same act said again, later.
+Act again(Act one, std::int64_t seconds) {
+    one.id = next_id();
+    one.said_at = at(seconds);
     return one;
 }
 
@@ -174,6 +184,119 @@ TEST(Claims, OfAnInstanceThatWasRemovedAreGone) {
     expect_valid(7, no_setting, {claim(me, 7, 1), removal, claim(me, 7, 6)});
 }
 
+Act removal(const Identity &about, int node, std::int64_t seconds) {
+    Act one = release(about, node, seconds, seconds + 60);
+    one.kind = Kind::remove;
+    return one;
+}
+
+// A server is removed, its number is passed on, and it comes back without knowing.
+TEST(Claims, OfAServerThatIsBackComeAfterThoseMadeMeanwhile) {
+    const Act first = claim(other, 7, 1);
+    const Act back = again(first, 100);
+    const std::vector<Act> acts = {first, removal(other, 7, 5), claim(me, 7, 70), back};
+    expect_valid(7, no_setting, acts);
+    EXPECT_EQ(see(acts).counts_from(back, 7), at(100));
+    const Lack lack = see(acts).lack(see(acts).judge(no_setting, at(101)), counts);
+    EXPECT_EQ(lack.removal, back.id);
+    std::vector<Act> told = acts;
+    told.push_back(removal(other, 7, 102));
+    EXPECT_FALSE(see(told).lack(see(told).judge(no_setting, at(103)), counts).any());
+    // Nobody has told it where nobody has the number.
+    const std::vector<Act> free = {first, removal(other, 7, 5), claim(me, 8, 70), back};
+    EXPECT_FALSE(see(free).lack(see(free).judge(no_setting, at(101)), counts).any());
+    // Of two that come later, one that has gone on without a break is better.
+    const std::vector<Act> later = {first, removal(other, 7, 5), back, again(back, 300),
+                                    claim(me, 7, 200)};
+    expect_taken(other, no_setting, later);
+}
+
+// It is restored to a time before it gave the number up, and says so in another place.
+TEST(Claims, OfAServerThatWasRestoredComeAfterThoseMadeMeanwhile) {
+    const Act first = claim(other, 7, 1);
+    Act restored = again(first, 100);
+    restored.place = 9;
+    const std::vector<Act> acts = {first, release(other, 7, 5, 65), claim(me, 7, 70), restored};
+    expect_valid(7, no_setting, acts);
+    // By its own view, once it has heard of all that, what it said before is not of another.
+    std::vector<Act> own = acts;
+    for (Act &act : own) {
+        act.written_here = act.id == first.id || act.id == restored.id;
+        if (act.place != 9 && act.about == other)
+            act.place = 3;
+    }
+    const Registry<Act> view{own, other.system_identifier, other.database, 9};
+    EXPECT_EQ(view.latest_twin_act(), nullptr);
+    EXPECT_EQ(view.judge(no_setting, at(200)).standing, Standing::taken);
+}
+
+// What a copy gives up, and the original then says again, takes no time from the original's claim.
+TEST(Claims, OfAnOriginalCountFromTheirBeginning) {
+    const Act first = claim(other, 7, 1);
+    Act given_up = release(other, 7, 50, 110);
+    given_up.place = 9;
+    const Act answer = again(first, 51);
+    expect_taken(other, no_setting, {first, given_up, answer, claim(me, 7, 52)});
+}
+
+// A lost server's word that comes back after a restore is its own, not that of a copy.
+TEST(Claims, OfTheOwnPastAreNotThoseOfACopy) {
+    const Act first = claim(me, 7, 1);
+    Act lost = of_twin(claim(me, 8, 6));
+    lost.place = home;
+    Act moved = claim(me, 7, 10);
+    moved.place = elsewhere;
+    const std::vector<Act> acts = {first, moved, lost};
+    EXPECT_EQ(see(acts, elsewhere).latest_twin_act(), nullptr);
+    Act living = lost;
+    living.said_at = at(11);
+    const std::vector<Act> two = {first, moved, living};
+    EXPECT_EQ(see(two, elsewhere).latest_twin_act(), &two.back());
+}
+
+// A verdict needs no other acts than those that concern the instance.
+TEST(Claims, DependOnTheActsThatConcernTheInstance) {
+    Random random(environment_number("SNOWFLAKE_SEED", 20230101));
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<Act> acts;
+        const auto count = random.between(1, 30);
+        for (int i = 0; i < count; ++i) {
+            const Identity whose[] = {me, other, third, {server, database, 1}};
+            Act one = act(static_cast<Kind>(random.between(0, 8)), whose[random.between(0, 3)],
+                          static_cast<int>(random.between(6, 9)), random.between(1, 40));
+            if (one.kind == Kind::lease)
+                one.last += static_cast<int>(random.between(0, 2));
+            one.said_at = at(random.between(1, 40));
+            one.place = static_cast<std::uint64_t>(random.between(1, 3));
+            one.free_from = at(random.between(1, 60));
+            one.written_here = random.between(0, 1) == 1;
+            acts.push_back(one);
+        }
+        const int setting = random.between(0, 1) == 1 ? 7 : no_setting;
+        const auto all = see(acts);
+        const auto expected = all.judge(setting, at(30));
+        const Act *own = all.own_claim();
+        const int node = setting != 0 ? setting : own != nullptr ? own->first : 0;
+        std::vector<Act> some;
+        for (const Act &one : acts)
+            if (concerns(one, server, database, node))
+                some.push_back(one);
+        const auto fewer = see(some);
+        const auto verdict = fewer.judge(setting, at(30));
+        EXPECT_EQ(verdict.standing, expected.standing);
+        EXPECT_EQ(verdict.node, expected.node);
+        const auto id_of = [](const Act *one) { return one == nullptr ? ActId{} : one->id; };
+        EXPECT_EQ(id_of(verdict.own), id_of(expected.own));
+        EXPECT_EQ(id_of(verdict.reason), id_of(expected.reason));
+        const Lack lack = fewer.lack(verdict, counts);
+        const Lack expected_lack = all.lack(expected, counts);
+        EXPECT_EQ(lack.setting, expected_lack.setting);
+        EXPECT_EQ(lack.place, expected_lack.place);
+        EXPECT_EQ(lack.answer, expected_lack.answer);
+        EXPECT_EQ(lack.removal, expected_lack.removal);
+    }
+}
+
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
     Act ignore = act(Kind::ignore, other, 0, 9);
     ignore.written_here = true;
@@ -240,6 +363,23 @@ TEST(Claims, OfACopyEndWithTheOriginalsAnswer) {
     const auto again = see(after);
     EXPECT_EQ(again.judge(no_setting, at(14)).standing, Standing::valid);
     EXPECT_FALSE(again.lack(again.judge(no_setting, at(14)), counts).any());
+}
+
+// The copy hears the original, and is not heard. Any later word of the original ends it; an
+// operator who knows that the original is gone has the copy say that it goes on.
+TEST(Claims, OfACopyEndWithALaterWordOfTheOriginal) {
+    const Act first = claim(me, 7, 1);
+    Act moved = claim(me, 7, 10);
+    moved.place = elsewhere;
+    Act word = again(first, 12);
+    word.written_here = false;
+    std::vector<Act> acts = {first, moved, word};
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(13)).standing, Standing::copied);
+    acts.push_back(again(moved, 13));
+    acts.back().answers = word.id; // as each server does by itself
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(14)).standing, Standing::copied);
+    acts.push_back(again(moved, 14));
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(15)).standing, Standing::valid);
 }
 
 // What the old primary said before a failover comes late: nothing shows that it lives.

@@ -34,6 +34,7 @@ struct Rules {
     bool twins = true;     // originals and copies answer each other
     bool kept_free = true; // what is given up is kept free
     bool epoch = true;     // a clock before the epoch makes no claim
+    bool removals = true;  // a server that has lost its number, and is back, is told
 };
 
 struct Server {
@@ -44,6 +45,7 @@ struct Server {
     std::int64_t ahead = 0; // by how much its sequences are ahead of its clock, in seconds
     std::vector<Act> acts = {};
     bool is_stopped = false; // by the rule, when it last wanted to make an ID
+    bool is_down = false;    // for now
 };
 
 class World {
@@ -118,10 +120,26 @@ class World {
                   .free_from = clock_of(server) + ahead + tolerance});
     }
 
+    // Gives up all that another server has, as the operator of this one does.
+    void remove(std::size_t i, const Identity &gone) {
+        std::vector<Act> standing;
+        for (const Act &act : at(i).acts)
+            if (act.about == gone && see(at(i)).stands(act, act.first))
+                standing.push_back(act);
+        for (Act act : standing) {
+            act.kind = Kind::remove;
+            act.free_from = clock_of(at(i)) + clock_tolerance_us;
+            write(i, act);
+        }
+    }
+
     void announce(std::size_t i) {
         const auto verdict = see(at(i)).judge(at(i).setting, clock_of(at(i)));
-        if (verdict.own != nullptr)
-            write(i, *verdict.own);
+        if (verdict.own == nullptr)
+            return;
+        Act act = *verdict.own;
+        act.answers = {};
+        write(i, act);
     }
 
     // Makes this server, a copy, an instance of its own, and lets it claim a number.
@@ -175,6 +193,8 @@ class World {
 
     void make_id(std::size_t i) {
         Server &server = at(i);
+        if (server.is_down)
+            return;
         const auto view = see(server);
         const auto verdict = view.judge(server.setting, clock_of(server));
         server.is_stopped = verdict.standing != Standing::valid;
@@ -183,6 +203,8 @@ class World {
         const Lack lack = view.lack(verdict, rules_.settings);
         if (rules_.twins || lack.setting)
             say(i, verdict, lack);
+        if (rules_.removals && lack.removal != ActId{})
+            say_removal(i, verdict, lack);
         const Id id = default_layout.compose(
             {.tick = default_layout.tick_at(clock_of(server) + server.ahead * second),
              .node = verdict.node,
@@ -193,7 +215,7 @@ class World {
 
     // What the background worker does.
     void say(std::size_t i, const Verdict<Act> &verdict, const Lack &lack) {
-        if (!lack.any())
+        if (!lack.setting && !lack.place && lack.answer == ActId{})
             return;
         Act act{.kind = Kind::setting,
                 .first = verdict.node,
@@ -204,6 +226,17 @@ class World {
             act = *verdict.own;
         act.answers = lack.answer;
         write(i, act);
+    }
+
+    void say_removal(std::size_t i, const Verdict<Act> &verdict, const Lack &lack) {
+        for (const Act &act : std::vector<Act>(at(i).acts))
+            if (act.id == lack.removal)
+                write(i, {.kind = Kind::remove,
+                          .first = verdict.node,
+                          .last = verdict.node,
+                          .about = act.about,
+                          .claimed_at = act.claimed_at,
+                          .free_from = clock_of(at(i))});
     }
 
     Rules rules_;
@@ -350,6 +383,23 @@ TEST(Mistakes, OfASilentCopy) {
     EXPECT_LE(with, 50 * 4); // until the copy has heard the answer
 }
 
+// The same where the original does not hear the copy, until it says its claim again.
+TEST(Mistakes, OfASilentCopyThatIsNotHeard) {
+    const auto story = [](World &world) {
+        const std::size_t north = world.add(new_server());
+        world.claim(north);
+        world.run(10);
+        const std::size_t copy = copy_of(world, north);
+        world.subscribe(copy, north);
+        world.run(10);
+        world.announce(north);
+        world.run(100);
+        EXPECT_FALSE(world.at(north).is_stopped);
+        EXPECT_TRUE(world.at(copy).is_stopped);
+    };
+    EXPECT_LE(made_twice({}, story), 50 * 13);
+}
+
 // The copy is separated before it makes its first ID, and the original goes on.
 TEST(Mistakes, AreNotMadeOfASeparatedCopy) {
     const auto story = [](World &world) {
@@ -413,6 +463,65 @@ TEST(Mistakes, OfARestoreToAnEarlierTime) {
         EXPECT_FALSE(world.at(south).is_stopped);
     };
     EXPECT_EQ(made_twice({}, story), 0);
+}
+
+// A server is lost and removed, and its number passed on. It comes back, has heard of nothing, is
+// joined anew, and announces what it had. The server that has the number now goes on.
+TEST(Mistakes, OfALostServerThatComesBack) {
+    const auto story = [](World &world) {
+        const std::size_t lost = world.add(new_server());
+        world.claim(lost, 7);
+        world.run(5);
+        const std::size_t north = world.add(new_server());
+        for (const Act &act : world.at(lost).acts) {
+            world.at(north).acts.push_back(act);
+            world.at(north).acts.back().written_here = false;
+        }
+        world.at(lost).is_down = true;
+        world.run(5);
+        world.remove(north, world.at(lost).identity);
+        world.run(100);
+        EXPECT_TRUE(world.claim(north, 7));
+        world.run(20);
+        world.at(lost).is_down = false;
+        join(world, lost, north);
+        world.announce(lost);
+        world.announce(north);
+        world.run(100);
+        EXPECT_FALSE(world.at(north).is_stopped);
+    };
+    const std::int64_t without = made_twice({.removals = false}, story);
+    const std::int64_t with = made_twice({}, story);
+    print("lost servers that come back", without, with);
+    EXPECT_EQ(without, 50 * 100);
+    EXPECT_LE(with, 50 * 4); // until it has heard of its removal
+}
+
+// The same with a backup of a server that gave its number up since, and that hears of nothing but
+// what is said later.
+TEST(Mistakes, OfARestoredServerThatHearsOfNothing) {
+    const auto story = [](World &world) {
+        const std::size_t north = world.add(new_server());
+        const std::size_t south = world.add(new_server());
+        join(world, north, south);
+        world.claim(north, 7);
+        world.run(5);
+        const std::vector<Act> backup = world.at(north).acts;
+        world.release(north);
+        world.claim(north, 8);
+        world.run(100);
+        EXPECT_TRUE(world.claim(south, 7));
+        world.run(5);
+        world.at(north).acts = backup;
+        world.at(north).place = 1; // elsewhere, which it says with its first ID
+        world.run(50);
+        EXPECT_FALSE(world.at(south).is_stopped);
+    };
+    const std::int64_t without = made_twice({.removals = false}, story);
+    const std::int64_t with = made_twice({}, story);
+    print("restored servers that hear of nothing", without, with);
+    EXPECT_EQ(without, 50 * 50);
+    EXPECT_LE(with, 50 * 4);
 }
 
 // A number is given up while the sequences are 11 seconds ahead of the clock, and claimed at once.
