@@ -355,6 +355,45 @@ TEST_F(Restored, FromADump) {
     EXPECT_NE(Session(server("restored"), "shop").number("SELECT snowflake.node()"), 1);
 }
 
+class Upgraded : public ClusterDocument {
+  protected:
+    // The same major version stands for the next one; the claim is as an earlier one wrote it.
+    void prepare(const std::string &name) override {
+        ASSERT_EQ(name, "upgraded");
+        Server &north = *servers_.at("north");
+        {
+            Session session(north, "shop");
+            session.run("ALTER TABLE snowflake.nodes DISABLE TRIGGER USER");
+            session.run("UPDATE snowflake.nodes SET version = '3.0.0 on PostgreSQL 14'");
+            for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
+                session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") +
+                            trigger);
+        }
+        north.stop();
+        auto upgraded = std::make_unique<Server>(0, std::vector<std::string>{"fsync = off"});
+        upgraded->stop();
+        const std::filesystem::path before = std::filesystem::current_path();
+        std::filesystem::current_path(upgraded->file(""));
+        upgraded->run_successfully(
+            "pg_upgrade", {"-b", north.programs(), "-B", upgraded->programs(), "-d", north.data(),
+                           "-D", upgraded->data(), "-U", "postgres", "-s", upgraded->file("")});
+        std::filesystem::current_path(before);
+        upgraded->start();
+        EXPECT_EQ(Session(*upgraded, "shop").sqlstate("SELECT snowflake.node()"), "55000");
+        servers_[name] = std::move(upgraded);
+    }
+};
+
+TEST_F(Upgraded, KeepsItsNumber) {
+    add_with_data("north");
+    Id last = Session(server("north"), "shop").number("SELECT max(id) FROM orders");
+    ASSERT_NO_FATAL_FAILURE(type("Failover and pg_upgrade"));
+    Session session(server("upgraded"), "shop");
+    EXPECT_EQ(session.number("SELECT snowflake.node()"), 1);
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.cluster WHERE is_this_instance"), 1);
+    EXPECT_GT(session.number("INSERT INTO orders DEFAULT VALUES RETURNING id"), last);
+}
+
 TEST_F(ClusterDocument, Leaving) {
     add_with_data("north");
     add("south");
