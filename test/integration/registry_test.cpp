@@ -341,7 +341,8 @@ TEST(Settings, AreInTheRegistryFromTheFirstIdOn) {
     session.run("BEGIN READ ONLY");
     EXPECT_EQ(session.number(node), 7);
     session.run("ROLLBACK");
-    wait_for(server, "SELECT string_agg(kind || ' ' || node, ', ') FROM snowflake.cluster",
+    wait_for(server,
+             "SELECT coalesce(string_agg(kind || ' ' || node, ', '), '') FROM snowflake.cluster",
              "setting 7");
     // Once.
     for (int i = 0; i < 5; ++i)
