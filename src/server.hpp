@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <span>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wregister" // the server's headers are C
@@ -21,6 +23,7 @@ extern "C" {
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/relscan.h"
 #include "access/table.h"
@@ -61,6 +64,7 @@ extern "C" {
 #endif
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -79,6 +83,7 @@ extern "C" {
 #include "parser/parse_node.h"
 #include "parser/parser.h"
 #include "partitioning/partbounds.h"
+#include "postmaster/bgworker.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
@@ -86,6 +91,8 @@ extern "C" {
 #include "storage/buf_internals.h"
 #endif
 #include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
@@ -115,6 +122,7 @@ extern "C" {
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
+#include "utils/uuid.h"
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
 }
