@@ -261,6 +261,15 @@ TEST_F(Online, WritersGoOnAndNoRowDiffers) {
               "bigint");
 }
 
+bool lives(Session &session) {
+    try {
+        session.run("SELECT 1");
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
 TEST_F(Online, AKillAtEveryStepLosesNothing) {
     Session(server_).run(rows(5000));
     const std::string before = [this] {
@@ -281,6 +290,7 @@ TEST_F(Online, AKillAtEveryStepLosesNothing) {
     for (std::string command = next_to_kill(); !command.empty(); command = next_to_kill()) {
         ASSERT_LT(killed.size(), 100U) << "the plan does not come to its end";
         Session session(server_);
+        Session witness(server_);
         const pid_t backend = session.backend();
         auto outcome = std::async(std::launch::async, [&session, &command] {
             try {
@@ -292,6 +302,9 @@ TEST_F(Online, AKillAtEveryStepLosesNothing) {
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
         ::kill(backend, SIGKILL);
         outcome.wait();
+        // The server ends all sessions when it notices.
+        while (lives(witness))
+            pause_between_looks();
         server_.wait_until_it_answers();
     }
     EXPECT_GE(killed.size(), 10U);
