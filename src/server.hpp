@@ -264,6 +264,14 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// An empty node of the type that the tag names. The server's macro uses an extension of C.
+template <typename Type>
+Type *make_node(NodeTag tag) {
+    auto *node = static_cast<Type *>(palloc0(sizeof(Type)));
+    node->type = tag;
+    return node;
+}
+
 // A list of pointers. The server's macros use literals that C++ does not have.
 template <typename... Items>
 List *list_of(Items... items) {
@@ -326,6 +334,13 @@ inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot sn
 #else
     return index_beginscan(heap, index, snapshot, 0, 0);
 #endif
+}
+
+// The place of a row in its table.
+inline ItemPointerData place_of_row(BlockNumber page, OffsetNumber number) {
+    return {.ip_blkid = {.bi_hi = static_cast<uint16>(page >> 16),
+                         .bi_lo = static_cast<uint16>(page & 0xffff)},
+            .ip_posid = number};
 }
 
 // Begins a scan of a range of rows. It takes flags in some versions of PostgreSQL 19.

@@ -90,7 +90,7 @@ bool any_differs(const Work &work, TupleTableSlot *row) {
 
 // Stores in work.changed the row of work.locked with its shadows filled.
 void change(const Work &work) {
-    const TupleDesc row = work.locked->tts_tupleDescriptor;
+    TupleDesc row = work.locked->tts_tupleDescriptor;
     slot_getallattrs(work.locked);
     ExecClearTuple(work.changed);
     std::copy_n(work.locked->tts_values, row->natts, work.changed->tts_values);
@@ -135,10 +135,8 @@ Outcome fill_row(const Work &work, bool waits) {
 
 Filled fill_pages(const Work &work, Pages pages, bool waits) {
     Filled filled{};
-    ItemPointerData first;
-    ItemPointerData last;
-    ItemPointerSet(&first, pages.first, FirstOffsetNumber);
-    ItemPointerSet(&last, pages.end - 1, MaxOffsetNumber);
+    ItemPointerData first = server::place_of_row(pages.first, FirstOffsetNumber);
+    ItemPointerData last = server::place_of_row(pages.end - 1, MaxOffsetNumber);
     TableScanDesc scan = server::begin_range_scan(work.table, work.snapshot, &first, &last);
     while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, work.found)) {
         CHECK_FOR_INTERRUPTS();
@@ -209,8 +207,8 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
     return heap_modify_tuple_by_cols(tuple, row, 1, &attribute, &value, &is_null);
 }
 
-Filled fill(Oid oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits) {
-    Relation table = open_to_fill(oid, pairs, count);
+Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits) {
+    Relation table = open_to_fill(table_oid, pairs, count);
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
@@ -218,7 +216,7 @@ Filled fill(Oid oid, Oid role, const Pair *pairs, int count, Pages pages, bool w
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         PushActiveSnapshot(snapshot);
         EState *state = CreateExecutorState();
-        ResultRelInfo *result = makeNode(ResultRelInfo);
+        ResultRelInfo *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
         InitResultRelInfo(result, table, 0, nullptr, 0);
         ExecOpenIndices(result, false);
         const Work work = {.table = table,

@@ -40,11 +40,11 @@ struct Pages {
 // Evaluates the expressions of indexes as the role, InvalidOid: as the current one. Raises 42501
 // unless the current role has the rights of the owner, 42P01 if there is no such table, 42809 if it
 // is not stored as a heap, 55000 if a column is none of these any more.
-Filled fill(Oid table, Oid role, const Pair *pairs, int count, Pages pages, bool waits);
+Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits);
 
 // Returns how many pages a table has, and keeps it from being renamed or altered until the
 // transaction ends. Raises 42501 unless the current role has the rights of the owner, 42P01 if
 // there is no such table.
-BlockNumber lock_and_count_pages(Oid table);
+BlockNumber lock_and_count_pages(Oid oid);
 
 } // namespace snowflake::shadow
