@@ -138,13 +138,13 @@ SELECT DISTINCT d.classid::regclass FROM pg_depend d
     WHERE o.oprnamespace = 'hostile'::regnamespace AND d.classid <> 'pg_operator'::regclass;
 
 -- Nothing runs with other rights than the caller's, but what claims nodes, which not everybody may call.
--- Nothing looks up a name in another path than its own. The exception calls one function by its full name.
+-- Nothing looks up a name in another path than its own. The exceptions call functions by their full names.
 SELECT p.oid::regprocedure, has_function_privilege('public', p.oid, 'EXECUTE') AS public FROM pg_proc p
     WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prosecdef ORDER BY p.proname COLLATE "C";
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
     WHERE p.pronamespace = 'snowflake'::regnamespace AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
       AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)
-    ORDER BY p.oid::regprocedure::text COLLATE "C";
+    ORDER BY p.proname COLLATE "C";
 
 -- Names that are quoted, broken, full of metacharacters or as long as can be. The way there and back,
 -- and the hint of an error typed in, on a table of that name in a schema of that name.
@@ -209,7 +209,7 @@ SELECT snowflake.nextval(:secret);
 SELECT * FROM snowflake.nextvals(:secret, 2);
 SELECT snowflake.currval(:secret);
 SELECT * FROM snowflake.conversion_plan(:secret);
-SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, '');
+SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, false, '');
 SELECT snowflake.convert_sequence_to_snowflake(:secret);
 SELECT snowflake.convert_snowflake_to_sequence(:secret);
 RESET ROLE;

@@ -62,7 +62,7 @@ BEGIN
     IF NOT pg_has_role(owner, 'USAGE') THEN
         RETURN (seq, format('it is owned by %I', pg_get_userbyid(owner)))::snowflake._conversion_prospect;
     END IF;
-    part := snowflake._conversion_part(seq, 'refuse', false);
+    part := snowflake._conversion_part(seq, 'refuse', false, false);
     RETURN (seq, nullif(array_to_string(
                             snowflake._obstacles(part) || ARRAY(SELECT o FROM snowflake._joint_obstacles(part) o), E'\n'), '')
            )::snowflake._conversion_prospect;
@@ -79,7 +79,7 @@ CREATE FUNCTION snowflake._rehearsed_prospect(seq regclass, caller_search_path t
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    request constant snowflake._conversion_request := (ARRAY[seq], true, 'refuse', false);
+    request constant snowflake._conversion_request := (ARRAY[seq], true, 'refuse', false, NULL);
     state snowflake._conversion_state;
     is_running boolean := false;
     is_possible boolean := false;
@@ -117,7 +117,7 @@ DECLARE
     outcome record;
 BEGIN
     IF seqs <> '{}' THEN
-        state := snowflake._conversion_run((seqs, true, 'refuse', false)::snowflake._conversion_request, caller_search_path);
+        state := snowflake._conversion_run((seqs, true, 'refuse', false, NULL)::snowflake._conversion_request, caller_search_path);
     END IF;
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR plpgsql_error THEN
     IF snowflake._is_of_the_system(SQLSTATE, false) THEN

@@ -185,9 +185,13 @@ CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request,
 DECLARE
     state snowflake._conversion_state;
 BEGIN
-    state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    IF request.stage IS NULL THEN
+        state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    ELSE
+        state := snowflake._state_by_attempts(request);
+    END IF;
     PERFORM snowflake._require_visible(state.constraints);
-    IF request.to_snowflake THEN
+    IF request.to_snowflake AND coalesce(request.stage, 'swap') = 'swap' THEN
         PERFORM snowflake._require_room(p) FROM unnest(state.parts) p;
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
@@ -203,14 +207,16 @@ COMMENT ON FUNCTION snowflake._conversion_run(snowflake._conversion_request, tex
     'runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with';
 
 CREATE FUNCTION snowflake._convert_to_snowflake(
-        seq regclass, increment text, move_generated boolean, caller_search_path text)
+        seq regclass, increment text, move_generated boolean, online boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], true, increment, move_generated)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run(
+            (ARRAY[seq], true, increment, move_generated, CASE WHEN online THEN 'swap' END)::snowflake._conversion_request,
+            caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
@@ -221,19 +227,20 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, text) IS
+COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, boolean, text) IS
     'does what convert_sequence_to_snowflake() does, for a caller with a search_path';
 
 CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-        move_generated boolean DEFAULT false) -- whether generated columns may become the last of their table
+        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
+        online boolean DEFAULT false)         -- whether to end what conversion_plan(..., online => true) has begun
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, online, pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean) IS
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
@@ -243,7 +250,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], false, 'drop', false)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], false, 'drop', false, NULL)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

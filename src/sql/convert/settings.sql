@@ -6,7 +6,7 @@ DECLARE
     setting text;
 BEGIN
     FOREACH function IN ARRAY ARRAY[
-        'snowflake.conversion_plan(regclass, text, boolean)',
+        'snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text)',
         'snowflake._conversion_run(snowflake._conversion_request, text)',
         'snowflake._convert_all(regnamespace, text)'
     ] LOOP

@@ -3,7 +3,8 @@
 
 CREATE TYPE snowflake._conversion_request AS (
     seqs regclass[], to_snowflake boolean,
-    increment text, move_generated boolean); -- see _conversion_part
+    increment text, move_generated boolean, -- see _conversion_part
+    stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
 COMMENT ON TYPE snowflake._conversion_request IS
     'what a caller has asked for';
 
@@ -108,7 +109,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
     'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
 
-CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[])
+CREATE FUNCTION snowflake._state_of_tables(parts snowflake._conversion_part[])
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -117,7 +118,6 @@ DECLARE
     columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
     state snowflake._conversion_state;
 BEGIN
-    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
     state.parts := parts;
     state.wanted := snowflake._wanted_locks(parts, columns);
     PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
@@ -136,15 +136,33 @@ BEGIN
         || jsonb_build_object('sequences', ARRAY(SELECT snowflake._source_of('pg_class'::regclass, p.seq)
                                                      FROM unnest(parts) p),
                               'harmless', snowflake._tables_without_code(columns));
-    -- The plan is made as a whole, before its first command changes what it is made from.
-    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
-    state.emptied := CASE
-        WHEN snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint)
-        THEN snowflake._tables_to_empty(columns) ELSE '{}' END;
+    state.emptied := '{}';
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[]) IS
+COMMENT ON FUNCTION snowflake._state_of_tables(snowflake._conversion_part[]) IS
+    'returns what a conversion of sequences works with, but for its plan';
+
+CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[], is_trial boolean)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    state snowflake._conversion_state;
+BEGIN
+    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
+    state := snowflake._state_of_tables(parts);
+    -- The plan is made as a whole, before its first command changes what it is made from.
+    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
+    IF is_trial
+       OR snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint) THEN
+        state.emptied := snowflake._tables_to_empty(snowflake._joint_columns(parts));
+    END IF;
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[], boolean) IS
     'returns what the conversion of sequences works with; raises an error that names all obstacles';
 
 CREATE FUNCTION snowflake._state_of_way_back(seq regclass)
@@ -175,12 +193,18 @@ CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_reques
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
+DECLARE
+    parts snowflake._conversion_part[];
 BEGIN
     IF NOT request.to_snowflake THEN
         RETURN snowflake._state_of_way_back(request.seqs[1]);
     END IF;
-    RETURN snowflake._state_of_conversion(
-        ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated) FROM unnest(request.seqs) seq));
+    parts := ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated, request.stage IS NOT NULL)
+                       FROM unnest(request.seqs) seq);
+    IF request.stage <> 'trial' THEN
+        RETURN snowflake._state_of_stage(parts[1], request.stage);
+    END IF;
+    RETURN snowflake._state_of_conversion(parts, request.stage IS NOT NULL);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS
