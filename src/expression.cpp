@@ -408,10 +408,10 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
                                                        : get_attname(relation, attribute, true);
         columns = lappend(columns, makeString(pstrdup(name != nullptr ? name : "")));
     }
-    RangeTblEntry *entry = server::make_node<RangeTblEntry>(T_RangeTblEntry);
+    auto *entry = server::make_node<RangeTblEntry>(T_RangeTblEntry);
     entry->rtekind = RTE_VALUES;
     entry->eref = makeAlias(get_rel_name(relation), columns);
-    PlannedStmt *statement = server::make_node<PlannedStmt>(T_PlannedStmt);
+    auto *statement = server::make_node<PlannedStmt>(T_PlannedStmt);
     statement->rtable = server::list_of(entry);
     List *context =
         deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));

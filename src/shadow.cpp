@@ -216,7 +216,7 @@ Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, 
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         PushActiveSnapshot(snapshot);
         EState *state = CreateExecutorState();
-        ResultRelInfo *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
+        auto *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
         InitResultRelInfo(result, table, 0, nullptr, 0);
         ExecOpenIndices(result, false);
         const Work work = {.table = table,
