@@ -187,9 +187,13 @@ class ClusterDocument : public testing::Test {
     std::string with_servers(std::string text) {
         for (const auto &[name, server] : servers_) {
             const std::string conninfo = server->conninfo("shop");
-            text = std::regex_replace(text, std::regex("host=" + name + " dbname=shop"), conninfo);
-            text = std::regex_replace(text, std::regex("-h " + name + "( |$)"),
-                                      "-h " + server->file("").string() + " -p 5432 -U postgres ");
+            const std::regex named(std::string("host=").append(name).append(" dbname=shop"));
+            text = std::regex_replace(text, named, conninfo);
+            const std::regex option(std::string("-h ").append(name).append("( |$)"));
+            text = std::regex_replace(text, option,
+                                      std::string("-h ")
+                                          .append(server->file("").string())
+                                          .append(" -p 5432 -U postgres "));
         }
         return std::regex_replace(text, std::regex("0/1A2B3C8"), position_);
     }
@@ -223,7 +227,7 @@ class ClusterDocument : public testing::Test {
     void run_on_server(const std::string &name, const std::string &text,
                        const std::string &expected) {
         SCOPED_TRACE("on " + name + ":\n" + text);
-        if (servers_.count(name) == 0)
+        if (!servers_.contains(name))
             prepare(name);
         if (text.find("name = 'lost'") != std::string::npos)
             Session(server(name), "shop").run(arrival(9, "lost"));

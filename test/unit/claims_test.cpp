@@ -447,7 +447,7 @@ Seen nowhere(std::int32_t) {
 
 TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {
     const int derived = derived_node(me);
-    const auto next = [derived](int step) { return 1 + (derived - 1 + step) % 1023; };
+    const auto next = [=](int step) { return 1 + (derived - 1 + step) % 1023; };
     const std::vector<Act> none;
     EXPECT_EQ(see(none).choose(at(9), nowhere), derived);
     const std::vector<Act> some = {claim(other, derived, 1), claim(third, next(1), 1),
@@ -460,7 +460,7 @@ TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {
 TEST(Choice, LeavesNumbersThatTheIdsAtHandShow) {
     const std::vector<Act> none;
     const int derived = derived_node(me);
-    const auto seen = [derived](Seen at_derived) {
+    const auto seen = [=](Seen at_derived) {
         return [=](std::int32_t node) { return node == derived ? at_derived : Seen::past; };
     };
     EXPECT_EQ(see(none).choose(at(9), seen(Seen::past)), derived);

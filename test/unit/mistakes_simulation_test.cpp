@@ -63,7 +63,7 @@ class World {
         links_.push_back({.receiver = receiver, .sender = sender});
     }
 
-    std::int64_t clock_of(const Server &server) const {
+    [[nodiscard]] std::int64_t clock_of(const Server &server) const {
         return beginning + seconds_ * second + server.clock_is_off_by;
     }
 
