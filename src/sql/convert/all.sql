@@ -113,7 +113,7 @@ CREATE FUNCTION snowflake._convert_those_possible(
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    seqs constant regclass[] := ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL);
+    seqs constant regclass[] := ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL AND p.seq IS NOT NULL);
     outcome record;
 BEGIN
     IF seqs <> '{}' THEN
