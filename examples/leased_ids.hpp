@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <pqxx/pqxx>
+#include <string>
 #include <thread>
 
 namespace examples {
@@ -19,7 +20,10 @@ class LeasedIds {
     // libpqxx raises, if there is no number to lease.
     explicit LeasedIds(pqxx::connection &connection) : connection_(connection) {
         stay_broken(connection);
-        node_ = ask("SELECT snowflake.lease_node()");
+        const pqxx::result lease = pqxx::nontransaction(connection_)
+                                       .exec("SELECT node, token FROM snowflake.lease_node()");
+        node_ = lease[0][0].as<std::int64_t>();
+        token_ = lease[0][1].as<std::int64_t>();
         read_clock();
         // The holder before may have made IDs of this very millisecond, and of the next one if the
         // server's clock was slewed since it was read.
@@ -57,14 +61,14 @@ class LeasedIds {
 #pragma GCC diagnostic pop
     }
 
-    std::int64_t ask(const char *query) {
+    std::int64_t ask(const std::string &query) {
         return pqxx::nontransaction(connection_).exec(query)[0][0].as<std::int64_t>();
     }
 
-    // Another instance may turn out to have the better claim to the number.
+    // Raises pqxx::sql_error if another instance has turned out to have the better claim to the
+    // number, or if a pooler has passed the query to another session than that of the lease.
     void check_lease() {
-        if (ask("SELECT snowflake.lease_node()") != node_)
-            throw std::runtime_error("the leased snowflake node belongs to another instance");
+        ask("SELECT node FROM snowflake.lease_node(" + std::to_string(token_) + ")");
     }
 
     void read_clock() {
@@ -84,6 +88,7 @@ class LeasedIds {
 
     pqxx::connection &connection_;
     std::int64_t node_ = 0;
+    std::int64_t token_ = 0; // proves that the lease is this connection's
     std::int64_t server_us_ = 0;
     Steady::time_point read_at_;
     snowflake::Id last_ = snowflake::no_id;

@@ -31,21 +31,38 @@ INSERT INTO orders (customer_id) SELECT id FROM customers;
 INSERT INTO own DEFAULT VALUES;
 SELECT * FROM findings;
 
--- The node: from the setting, claimed by somebody else, reserved; claimed twice; none.
+-- The node: from the setting of one session, claimed, claimed by two others, reserved, another's as well, none; a copy.
+\pset format unaligned
 SELECT * FROM snowflake.check();
 BEGIN;
+CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint, database bigint)
+    LANGUAGE sql BEGIN ATOMIC
+    INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
+        VALUES (gen_random_uuid(), 'claim', node, node, identifier, database, 0, 'elsewhere:/data#1', name, at, at, '1.0.0 on PostgreSQL 15');
+END;
+SET LOCAL client_min_messages = error;
 SELECT snowflake.claim_node(5);
 SELECT * FROM snowflake.check();
-UPDATE snowflake.nodes SET system_identifier = 1, name = 'other', claimed_at = '2024-01-01';
+CALL arrives(1000, 'south', '2025-01-01', 7, 8);
+CALL arrives(1000, 'east', '2025-02-01', 8, 9);
 SELECT * FROM snowflake.check();
-INSERT INTO snowflake.nodes SELECT 5, system_identifier, 'here', now(), false, '' FROM pg_control_system();
-SELECT * FROM snowflake.check();
-UPDATE snowflake.nodes SET leased = true;
-SELECT * FROM snowflake.check();
-DELETE FROM snowflake.nodes;
+SAVEPOINT as_it_is;
+CALL arrives(5, 'north', '2024-01-01', 5, 6);
+SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
+ROLLBACK TO as_it_is;
 SET LOCAL snowflake.node = 0;
-SELECT * FROM snowflake.check();
+SELECT node FROM snowflake.release_node();
+SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
+SELECT snowflake.reserve_nodes(5, 5);
+SET LOCAL snowflake.node = 5;
+SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
+ROLLBACK TO as_it_is;
+SELECT system_identifier FROM pg_control_system() \gset
+SELECT oid FROM pg_database WHERE datname = current_database() \gset
+CALL arrives(5, 'twin', clock_timestamp() + interval '1 hour', :system_identifier, :oid);
+SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
 ROLLBACK;
+\pset format aligned
 
 -- Defaults and guards that are gone.
 ALTER TABLE customers ALTER id SET DEFAULT nextval('customers_id_seq');

@@ -53,6 +53,27 @@ CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'
 CREATE VIEW call_view AS SELECT for_integers(id) FROM called;
 SELECT * FROM snowflake.convert_all('everything');
 SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('other'::regclass, 'called'::regclass) AND attname = 'id' ORDER BY 1;
+-- A number above the IDs of the present, and users' code that fails, stand in the way of one sequence. What an
+-- event trigger raises ends the whole.
+CREATE TABLE high (id bigserial);
+INSERT INTO high VALUES (9000000000000000000);
+CREATE TABLE fails (yes boolean);
+CREATE FUNCTION fail() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM everything.fails) THEN
+        RAISE 'this code fails';
+    END IF;
+    RETURN 1;
+END $$;
+CREATE TABLE failing (id serial CHECK (id > 0 AND fail() = 1));
+INSERT INTO fails VALUES (true);
+CREATE TABLE fine (id serial);
+CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE 'not now' USING ERRCODE = 'feature_not_supported'; END $$;
+CREATE EVENT TRIGGER regress_snowflake_refuse ON ddl_command_end EXECUTE FUNCTION refuse();
+SELECT * FROM snowflake.convert_all('everything');
+DROP EVENT TRIGGER regress_snowflake_refuse;
+SELECT * FROM snowflake.convert_all('everything') WHERE sequence IN ('high_id_seq'::regclass, 'failing_id_seq'::regclass, 'fine_id_seq'::regclass);
 
 SET client_min_messages = warning;
 DROP TABLE own;

@@ -352,6 +352,17 @@ SELECT snowflake.convert_sequence_to_snowflake('attack.parent_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('attack.big_parent_id_seq');
 \set VERBOSITY terse
 SELECT DISTINCT what, told_as FROM attack.told;
+-- A key of big integers, which a session reads for the first time: the server evaluates what is constant in it.
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE attack.by_big_key (id bigserial) PARTITION BY RANGE ((id + attack.tell_index('bounds')));
+CREATE TABLE attack.by_big_key_1 PARTITION OF attack.by_big_key FOR VALUES FROM (0) TO (MAXVALUE);
+RESET ROLE;
+DELETE FROM attack.told;
+\c -
+SET snowflake.node = 1;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('attack.by_big_key_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('attack.by_big_key_id_seq');
+TABLE attack.told;
 -- A function, an operator and a check of the hostile role that could never take the place of the owner's.
 CREATE TYPE attack.state AS ENUM ('on', 'off');
 SET ROLE regress_snowflake_owner;

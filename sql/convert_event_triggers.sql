@@ -76,6 +76,18 @@ SELECT snowflake.convert_snowflake_to_sequence('audit_id_seq');
 ALTER SEQUENCE audit_id_seq INCREMENT 10;
 SELECT snowflake.convert_sequence_to_snowflake('audit_id_seq', 'keep');
 SELECT count(*) > 20 AS kept, count(DISTINCT id) = count(*) AS different, max(snowflake.get_node(id)) AS node FROM audit;
+-- What a rollback takes back leaves no ID in the sequence, which would be too large for the column as it was.
+CREATE SEQUENCE numbers;
+CREATE TABLE numbered (id integer DEFAULT nextval('numbers'));
+CREATE FUNCTION number() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN INSERT INTO events.numbered DEFAULT VALUES; END $$;
+CREATE EVENT TRIGGER regress_snowflake_number ON ddl_command_end EXECUTE FUNCTION number();
+BEGIN;
+SELECT snowflake.convert_sequence_to_snowflake('numbers');
+SELECT count(*) > 0 AS made FROM numbered WHERE id > 1000;
+ROLLBACK;
+INSERT INTO numbered DEFAULT VALUES RETURNING id < 1000 AS as_before;
+DROP EVENT TRIGGER regress_snowflake_number;
 -- It writes to a path of its own if it sets one.
 CREATE SCHEMA elsewhere;
 CREATE TABLE elsewhere.audit (command text);

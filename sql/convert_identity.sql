@@ -96,6 +96,14 @@ SELECT snowflake._own_as_serial('right_ahead_id_seq'), snowflake._own_as_serial(
 DROP TABLE left_behind;
 SELECT to_regclass('left_behind_id_seq');
 
+-- One of an extension, which the server does not drop.
+CREATE TABLE member (id integer GENERATED ALWAYS AS IDENTITY);
+ALTER EXTENSION snowflake ADD SEQUENCE member_id_seq;
+\set SHOW_CONTEXT never
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('member_id_seq');
+\set VERBOSITY terse
+ALTER EXTENSION snowflake DROP SEQUENCE member_id_seq;
 SET client_min_messages = warning;
 DROP SCHEMA identity CASCADE;
 DROP TABLE temporary;

@@ -33,6 +33,17 @@ SELECT snowflake.convert_snowflake_to_sequence('blocks_id_seq');
 TABLE options;
 DROP TABLE blocks;
 
+-- A rollback takes the IDs back, which are too large for the column as it was.
+CREATE SEQUENCE wide_blocks INCREMENT BY 10;
+CREATE TABLE narrow (id integer DEFAULT nextval('wide_blocks'));
+BEGIN;
+SELECT snowflake.convert_sequence_to_snowflake('wide_blocks', 'keep');
+INSERT INTO narrow DEFAULT VALUES RETURNING snowflake.get_node(id);
+ROLLBACK;
+INSERT INTO narrow DEFAULT VALUES RETURNING id;
+DROP TABLE narrow;
+DROP SEQUENCE wide_blocks;
+
 -- More than one call can reserve.
 CREATE TABLE many (id bigserial PRIMARY KEY);
 ALTER SEQUENCE many_id_seq INCREMENT BY 5000;

@@ -36,6 +36,20 @@ CREATE TABLE by_hash (id bigserial) PARTITION BY HASH (id);
 CREATE TABLE by_hash_1 PARTITION OF by_hash FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE empty (id bigserial) PARTITION BY RANGE (id);
 SELECT t, snowflake.convert_sequence_to_snowflake(t || '_id_seq') FROM unnest('{open_range,by_year,by_hash,empty}'::text[]) t;
+-- What is below a partition that takes no ID does not matter.
+CREATE TABLE archived (item text, id bigserial) PARTITION BY RANGE (id);
+CREATE TABLE archived_old (id bigint NOT NULL, item text) PARTITION BY RANGE (id);
+CREATE TABLE archived_old_1 PARTITION OF archived_old FOR VALUES FROM (1) TO (1000) PARTITION BY LIST (id);
+CREATE TABLE archived_old_1_1 PARTITION OF archived_old_1 FOR VALUES IN (1, 2);
+ALTER TABLE archived ATTACH PARTITION archived_old FOR VALUES FROM (MINVALUE) TO (1000);
+ALTER TABLE archived_old_1 ALTER id SET DEFAULT nextval('archived_id_seq');
+CREATE TABLE archived_new PARTITION OF archived FOR VALUES FROM (1000) TO (MAXVALUE) PARTITION BY RANGE (id);
+CREATE TABLE archived_new_1 PARTITION OF archived_new FOR VALUES FROM (1000) TO (2000);
+SELECT snowflake.convert_sequence_to_snowflake('archived_id_seq');
+DROP TABLE archived_new;
+CREATE TABLE archived_new PARTITION OF archived FOR VALUES FROM (1000) TO (MAXVALUE);
+SELECT snowflake.convert_sequence_to_snowflake('archived_id_seq');
+INSERT INTO archived DEFAULT VALUES RETURNING tableoid::regclass;
 -- A stranger's operator class is nothing to try: what cannot be tried is no obstacle.
 CREATE FUNCTION compare(bigint, bigint) RETURNS integer IMMUTABLE STRICT LANGUAGE plpgsql AS
     $$ BEGIN RAISE NOTICE 'called'; RETURN btint8cmp($1, $2); END $$;

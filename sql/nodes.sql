@@ -1,96 +1,233 @@
--- Node numbers that are claimed: who has which, who gives way, and what then becomes of nextval.
--- Other instances are rows that are inserted here as they would arrive by replication.
-CREATE FUNCTION outcome(statement text, OUT state text, OUT message text, OUT hint text)
+-- Node numbers: who has which, who gives way, and what then becomes of nextval. Other instances are rows
+-- that are inserted here as they would arrive by replication.
+CREATE FUNCTION outcome(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text)
     LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE statement;
     state := 'no error';
 EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+        hint = PG_EXCEPTION_HINT;
 END $$;
-CREATE PROCEDURE arrives(node int, name text, age interval, identifier bigint DEFAULT 5)
+CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint DEFAULT 5,
+                         kind text DEFAULT 'claim', free_from timestamptz DEFAULT NULL)
     LANGUAGE sql BEGIN ATOMIC
-    INSERT INTO snowflake.nodes (node, system_identifier, name, claimed_at, version)
-        VALUES (node, identifier, name, now() - age, '1.0.0');
+    INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                                 claimed_at, said_at, free_from, version)
+        VALUES (gen_random_uuid(), kind, node, node, identifier, 16384, 0, 'elsewhere:/data#1', name, at, at,
+                free_from, '1.0.0 on PostgreSQL 15');
 END;
+-- Makes the registry empty, which no user can.
+CREATE PROCEDURE forget() LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE snowflake.nodes DISABLE TRIGGER USER;
+    TRUNCATE snowflake.nodes;
+    ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard;
+    ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard_truncate;
+    ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER truncated;
+    ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
+END $$;
 CREATE VIEW claims AS
-    SELECT node, name, leased, is_this_instance, lost_to FROM snowflake.cluster;
+    SELECT node, last_node, kind, name, is_this_instance, lost_to FROM snowflake.cluster;
+SET timezone = 'UTC';
 CREATE SEQUENCE s CACHE 100;
 \x on
 \pset format unaligned
 \pset footer off
 
--- No claims: the setting alone counts.
+-- A number that the setting gives to the whole server is in the registry since CREATE EXTENSION. One that
+-- a session gives itself is not.
+SELECT node, last_node, kind, is_this_instance, lost_to FROM claims;
 SET snowflake.node = 7;
 SELECT snowflake.node(), snowflake.get_node(snowflake.nextval('s'));
+SELECT count(*) FROM snowflake.nodes;
+CALL forget();
+
+-- Neither a setting nor a claim.
 SET snowflake.node = 0;
 SELECT * FROM outcome('SELECT snowflake.node()');
 SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
-SELECT snowflake.release_node();
+SELECT * FROM snowflake.release_node();
 
--- No setting: the lowest free number, at once, and always the same.
-CALL arrives(1, 'elder', '1 day');
-SELECT snowflake.claim_node(name => 'me');
-SELECT snowflake.node(), snowflake.get_node(snowflake.nextval('s'));
-SELECT snowflake.claim_node(), snowflake.claim_node(2);
-SELECT * FROM claims ORDER BY node;
-SELECT system_identifier = (SELECT system_identifier FROM pg_control_system()) AS mine,
+-- A number that nobody chose is the instance's own, always the same, and the next one up where that is taken.
+SELECT snowflake.claim_node() AS derived \gset
+SELECT :derived BETWEEN 1 AND 1023 AS in_range, snowflake.node() = :derived AS has_it,
+       snowflake.get_node(snowflake.nextval('s')) = :derived AS uses_it;
+CALL forget();
+SELECT snowflake.claim_node(name => 'me') = :derived AS the_same;
+SELECT snowflake.claim_node() = :derived AS again, (SELECT count(*) FROM snowflake.nodes) AS acts;
+SELECT kind, is_this_instance, lost_to, name,
        claimed_at BETWEEN now() - interval '1 hour' AND clock_timestamp() AS recently,
-       version = (SELECT extversion FROM pg_extension WHERE extname = 'snowflake') AS this_version
-    FROM snowflake.nodes WHERE name = 'me';
-SELECT snowflake.claim_node(name => 'renamed');
-SELECT name FROM claims WHERE is_this_instance;
+       system_identifier = (SELECT system_identifier FROM pg_control_system()) AS of_this_server,
+       database = (SELECT oid FROM pg_database WHERE datname = current_database()) AS of_this_database, copy,
+       place LIKE '%' || current_setting('data_directory') || '%' AS in_this_place,
+       version LIKE (SELECT extversion FROM pg_extension WHERE extname = 'snowflake') || ' on PostgreSQL %'
+           AS of_this_version
+    FROM snowflake.cluster;
+SELECT snowflake.claim_node(name => 'renamed') = :derived AS again;
+SELECT name FROM claims;
+CALL forget();
+CALL arrives(:derived, 'elder', '2025-01-01');
+SELECT snowflake.claim_node() = :derived % 1023 + 1 AS next_one_up;
+CALL forget();
 
--- Another number than the one it has, a number that is taken, one that is none.
+-- A number that somebody names; another than the one it has; one that is taken; one that is none.
+CALL arrives(1, 'elder', '2025-01-01');
+SELECT snowflake.claim_node(2, 'me'), snowflake.claim_node(2), snowflake.claim_node();
 SELECT * FROM outcome('SELECT snowflake.claim_node(3)');
-SELECT snowflake.release_node();
+SELECT node, free_from - now() BETWEEN '59 seconds' AND '2 minutes' AS kept_free FROM snowflake.release_node();
 SELECT * FROM outcome('SELECT snowflake.claim_node(1)');
 SELECT * FROM outcome('SELECT snowflake.claim_node(0)');
-SELECT * FROM outcome('SELECT snowflake.claim_node(1024)');
-SELECT * FROM outcome('SELECT snowflake.node()');
-SELECT snowflake.claim_node(3);
+SELECT state, message FROM outcome('SELECT snowflake.claim_node(1024)');
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+-- What the instance itself has given up it can have again at once; what another has, not before the time.
+SELECT snowflake.claim_node(2);
+SELECT snowflake.release_node() IS NOT NULL AS released;
+CALL arrives(3, 'gone', '2025-01-01', 6);
+CALL arrives(3, 'gone', '2025-01-02', 6, 'release', '2099-01-01');
+CALL arrives(4, 'gone', '2025-01-02', 6, 'remove', '2025-01-03');
+SELECT * FROM outcome('SELECT snowflake.claim_node(3)');
+SET snowflake.node = 3;
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SET snowflake.node = 0;
+SELECT snowflake.claim_node(4);
 
 -- The setting and the claim disagree.
-SET snowflake.node = 4;
+SET snowflake.node = 5;
 SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
+SELECT state, message FROM outcome('SELECT snowflake.claim_node(5)');
+SELECT (snowflake.release_node()).node;
 SELECT * FROM outcome('SELECT snowflake.claim_node(4)');
-SELECT snowflake.release_node();
-SELECT * FROM outcome('SELECT snowflake.claim_node(3)');
 SELECT snowflake.claim_node(name => 'me'), snowflake.node();
+-- A number cannot be given up while the setting stands.
+SELECT * FROM outcome('SELECT snowflake.release_node()');
+SELECT state, message FROM outcome('SELECT snowflake.release_node(5)');
 SET snowflake.node = 0;
 SELECT snowflake.node();
 
--- A later claim to our number changes nothing here. An earlier one ends it, at once, even in the
--- middle of a lease; and so does its equal with a lower identifier.
-CALL arrives(4, 'younger', '-1 day');
+-- A later claim to our number changes nothing here. An earlier one ends it, at once, even in the middle of a
+-- lease. Both are told of when they arrive.
+\set VERBOSITY terse
+CALL arrives(5, 'younger', now() + interval '30 seconds', 9223372036854775807);
 SELECT snowflake.node();
-SELECT name, lost_to FROM claims WHERE node = 4 ORDER BY name;
+SELECT name, lost_to FROM claims WHERE node = 5 ORDER BY name;
 SELECT snowflake.nextval('s') > 0 AS leases;
-CALL arrives(4, 'elder', '1 day', 6);
-SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
-SELECT * FROM outcome($$SELECT snowflake.nextvals('s', 2)$$);
-SELECT * FROM outcome('SELECT snowflake.claim_node()');
-SELECT name, lost_to FROM claims WHERE node = 4 ORDER BY name;
-DELETE FROM snowflake.nodes WHERE system_identifier = 6;
-SELECT snowflake.node();
-UPDATE snowflake.nodes o SET claimed_at = m.claimed_at
-    FROM snowflake.nodes m WHERE m.name = 'me' AND o.name = 'younger';
-SELECT state, message FROM outcome('SELECT snowflake.node()');
-UPDATE snowflake.nodes SET system_identifier = 9223372036854775807 WHERE name = 'younger';
-SELECT snowflake.node();
-CALL arrives(4, 'elder', '1 day', 6);
-
+CALL arrives(5, 'elder', '2025-01-01', 6);
+\set VERBOSITY default
+SELECT state, message, hint FROM outcome($$SELECT snowflake.nextval('s')$$);
+SELECT state, message FROM outcome($$SELECT snowflake.nextvals('s', 2)$$);
+SELECT name, lost_to FROM claims WHERE node = 5 ORDER BY name;
 -- With a setting as well, the way out is longer.
-SET snowflake.node = 4;
-SELECT * FROM outcome('SELECT snowflake.node()');
-SELECT * FROM outcome('SELECT snowflake.claim_node()');
-SELECT snowflake.release_node();
--- A setting that comes without a claim gives way to any.
-SELECT * FROM outcome('SELECT snowflake.node()');
+SET snowflake.node = 5;
 SELECT * FROM outcome('SELECT snowflake.claim_node()');
 SET snowflake.node = 0;
+-- The same command as ever takes another number, and gives up the one that was lost.
+SELECT snowflake.claim_node() = :derived AS another;
+SELECT name, lost_to FROM claims WHERE node = 5 ORDER BY name;
+SELECT (snowflake.release_node()).node = :derived AS released;
+-- A setting that the registry does not have gives way to any claim.
+SET snowflake.node = 5;
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SET snowflake.node = 0;
+
+-- A claim of a clock before the epoch is worse than all others.
+SELECT snowflake.claim_node(10);
+\set VERBOSITY terse
+CALL arrives(10, 'past', '2000-01-01', 7);
+\set VERBOSITY default
+SELECT snowflake.node();
+SELECT (snowflake.release_node()).node;
+
+-- No claim is made by a clock that is behind others by more than a minute. An absurd claim is discarded.
+CALL arrives(15, 'future', '2099-01-01', 9223372036854775807);
+SELECT state, message, hint FROM outcome('SELECT snowflake.claim_node(11)');
+SELECT free_from - now() BETWEEN '59 seconds' AND '2 minutes' AS kept_free
+    FROM snowflake.remove_node(9223372036854775807, 16384) free_from;
+SELECT snowflake.claim_node(11);
+SELECT snowflake.remove_node(8, 16384);
+SELECT o.state, o.message
+    FROM snowflake.cluster c, outcome(format('SELECT snowflake.remove_node(%s, %s)', system_identifier, database)) o
+    WHERE c.is_this_instance;
+
+-- An unrelated instance.
+CALL forget();
+SELECT snowflake.claim_node(12);
+\set VERBOSITY terse
+CALL arrives(12, 'unrelated', '2025-01-01');
+\set VERBOSITY default
+SELECT state, hint FROM outcome('SELECT snowflake.node()');
+SELECT snowflake.ignore_node(5, 16384);
+SELECT snowflake.node();
+SELECT name, lost_to FROM claims ORDER BY name;
+
+-- In a long table, indexes find the few rows that decide: those about this instance, about its number alone,
+-- about a range, and of instances that count for nothing.
+CALL forget();
+SELECT snowflake.claim_node(70);
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    SELECT gen_random_uuid(), 'claim', 100 + i % 900, 100 + i % 900, 1000 + i, 16384, 0, 'elsewhere:/data#1', 'many',
+           '2025-01-01', '2025-01-01', '1.0.0 on PostgreSQL 15'
+        FROM generate_series(1, 2000) i;
+SET snowflake.node = 70;
+BEGIN;
+SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'snowflake.nodes'::regclass \gset before_
+SELECT snowflake.node();
+SELECT seq_scan - :before_seq_scan AS scans, idx_tup_fetch - :before_idx_tup_fetch AS rows
+    FROM pg_stat_xact_user_tables WHERE relid = 'snowflake.nodes'::regclass;
+COMMIT;
+SET snowflake.node = 0;
+SELECT snowflake.node();
+\set VERBOSITY terse
+CALL arrives(70, 'elder', '2025-01-01', 5);
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SELECT snowflake.ignore_node(5, 16384);
+SELECT snowflake.node();
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    VALUES (gen_random_uuid(), 'lease', 60, 80, 6, 16384, 0, 'elsewhere:/data#1', 'leases', '2025-01-01',
+            '2025-01-01', '1.0.0 on PostgreSQL 15');
+\set VERBOSITY default
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SELECT count(*) AS acts FROM snowflake.nodes \gset
+INSERT INTO snowflake.nodes SELECT * FROM snowflake.nodes;
+SELECT count(*) = :acts AS the_same FROM snowflake.nodes;
+CALL forget();
+SELECT snowflake.claim_node(12);
+
+
+-- An instance that was taken for gone, and is not.
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, free_from, version)
+    SELECT gen_random_uuid(), 'remove', 12, 12, system_identifier, database, 0, 'elsewhere:/data#1', name,
+           claimed_at, '2098-01-01', '2025-01-01', version
+        FROM snowflake.cluster WHERE is_this_instance;
+SELECT * FROM outcome('SELECT snowflake.node()');
+SELECT snowflake.claim_node(13), snowflake.node();
+
+-- Saying it again.
+CALL forget();
+SELECT snowflake.announce_node();
+SELECT kind FROM snowflake.nodes;
+SELECT snowflake.claim_node(14), snowflake.reserve_nodes(20, 22);
+SELECT snowflake.announce_node();
+SELECT kind, node, last_node, count(*), count(DISTINCT claimed_at) AS times, count(DISTINCT said_at) AS acts
+    FROM snowflake.nodes WHERE node > 0 GROUP BY 1, 2, 3 ORDER BY 2;
+SELECT node, last_node, kind FROM claims ORDER BY node;
+
+-- A copy is a server that runs elsewhere: this one does not.
+SELECT state, message, hint FROM outcome('SELECT snowflake.separate_copy()');
+BEGIN;
+SELECT snowflake.separate_copy(true);
+SELECT kind, is_this_instance FROM claims ORDER BY node;
+SELECT state, message FROM outcome('SELECT snowflake.node()');
+SELECT snowflake.claim_node(16), snowflake.node();
+ROLLBACK;
+SELECT snowflake.node();
+SELECT snowflake.take_over_node();
 
 -- What is rolled back was not claimed.
+SELECT (snowflake.release_node()).node;
 BEGIN;
 SELECT snowflake.claim_node(8), snowflake.get_node(snowflake.nextval('s'));
 ROLLBACK;
@@ -98,7 +235,7 @@ SELECT state, message FROM outcome($$SELECT snowflake.nextval('s')$$);
 SELECT snowflake.claim_node(9);
 BEGIN;
 SAVEPOINT before;
-DELETE FROM snowflake.nodes WHERE node = 9;
+SELECT (snowflake.release_node()).node;
 SELECT state, message FROM outcome('SELECT snowflake.node()');
 ROLLBACK TO before;
 SELECT snowflake.get_node(snowflake.nextval('s'));
@@ -109,95 +246,161 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM outcome('SELECT snowflake.claim_node()');
 COMMIT;
 
--- Rows that come and go in other ways.
+-- Rows are only added. What is typed otherwise is refused.
+SELECT * FROM outcome('DELETE FROM snowflake.nodes');
+SELECT state, message FROM outcome($$UPDATE snowflake.nodes SET name = 'x'$$);
+SELECT state, message FROM outcome('TRUNCATE snowflake.nodes');
+
+-- What arrives by replication never fails. A row that is there is passed over, whatever key it has; so is one
+-- that cannot be read; one of a later version counts for nothing; the rest of what could be done does nothing.
+SELECT count(*) AS acts FROM snowflake.nodes \gset
 SET session_replication_role = replica;
-CALL arrives(9, 'elder', '1 day', 6);
+INSERT INTO snowflake.nodes SELECT * FROM snowflake.nodes;
+INSERT INTO snowflake.nodes (act, kind, node) VALUES (gen_random_uuid(), 'claim', 9);
+UPDATE snowflake.nodes SET name = 'x';
+DELETE FROM snowflake.nodes;
+TRUNCATE snowflake.nodes;
+SELECT count(*) = :acts AS the_same, count(*) FILTER (WHERE written_here) = :acts AS own,
+       count(*) FILTER (WHERE name = 'x') AS renamed FROM snowflake.nodes;
+CALL arrives(9, 'later version', '2025-01-01', 6, 'something new');
+CALL arrives(99999, 'later version', '2025-01-01', 6);
+SELECT snowflake.node();
+SET client_min_messages = error;
+CALL arrives(9, 'elder', '2025-01-01', 6);
+RESET client_min_messages;
 SELECT state, message FROM outcome('SELECT snowflake.node()');
 RESET session_replication_role;
-TRUNCATE snowflake.nodes;
+CALL forget();
 SELECT state, message FROM outcome('SELECT snowflake.node()');
-COPY snowflake.nodes (node, system_identifier, name, version) FROM stdin;
-9	7	copied	1.0.0
-\.
-SELECT * FROM outcome('SELECT snowflake.claim_node(9)');
-SELECT state FROM outcome($$INSERT INTO snowflake.nodes VALUES (1024, 7, 'x', now(), false, '1.0.0')$$);
 
 -- Numbers for leases are nobody's own.
 SELECT * FROM outcome('SELECT snowflake.lease_node()');
 SELECT snowflake.reserve_nodes(20, 22), snowflake.reserve_nodes(21, 23);
-SELECT leased, count(*) FROM claims WHERE node BETWEEN 20 AND 23 GROUP BY leased;
+SELECT node, last_node, kind FROM claims ORDER BY node;
 SELECT state, message FROM outcome('SELECT snowflake.node()');
 SELECT * FROM outcome('SELECT snowflake.claim_node(21)');
 SET snowflake.node = 21;
 SELECT * FROM outcome('SELECT snowflake.node()');
 SET snowflake.node = 24;
-SELECT state, message FROM outcome('SELECT snowflake.reserve_nodes(24, 24)');
+SELECT * FROM outcome('SELECT snowflake.reserve_nodes(24, 24)');
 SET snowflake.node = 0;
-SELECT state, message FROM outcome('SELECT snowflake.reserve_nodes(8, 10)');
+CALL arrives(9, 'elder', '2025-01-01', 6);
+SELECT state, message, detail FROM outcome('SELECT snowflake.reserve_nodes(8, 10)');
 SELECT state, message FROM outcome('SELECT snowflake.reserve_nodes(2, 1)');
 SELECT state, message FROM outcome('SELECT snowflake.reserve_nodes(1000, 1024)');
+SELECT snowflake.release_nodes(22, 23) > now() AS kept_free;
+SELECT node, last_node FROM claims WHERE kind = 'lease';
+SELECT state, message FROM outcome('SELECT snowflake.release_nodes(21, 22)');
+SELECT snowflake.reserve_nodes(22, 22);
 
--- A session has one lease, until it gives it back or ends. A number that another instance has the
--- better claim to is not leased.
-SELECT snowflake.lease_node(), snowflake.lease_node();
-CALL arrives(20, 'elder', '1 day', 6);
-SELECT snowflake.lease_node();
+-- Each client has a lease of its own, also where a pooler lets them share a session. Each can show only its
+-- own token. A number that another instance has the better claim to is not leased.
+SELECT node, token & 1023 AS in_token, token AS first FROM snowflake.lease_node() \gset first_
+SELECT node, token AS second FROM snowflake.lease_node() \gset second_
+SELECT :first_node AS first, :first_in_token AS in_token, :second_node AS second;
+SELECT node FROM snowflake.lease_node(:first_first);
+SELECT node FROM snowflake.lease_node(:second_second);
+SELECT * FROM outcome('SELECT snowflake.lease_node(1044)');
+SELECT state, message FROM outcome('SELECT snowflake.release_nodes(20, 22)');
+SET client_min_messages = error;
+CALL arrives(20, 'elder', '2025-01-01', 6);
+RESET client_min_messages;
+SELECT * FROM outcome(format('SELECT snowflake.lease_node(%s)', :first_first));
+SELECT node FROM snowflake.lease_node(:second_second);
+SELECT node FROM snowflake.lease_node();
+SELECT state, message FROM outcome('SELECT snowflake.lease_node()');
 DISCARD ALL;
-SELECT snowflake.lease_node();
+SELECT state, message FROM outcome(format('SELECT snowflake.lease_node(%s)', :second_second));
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+-- A lock of another kind, or without its token, is no lease.
+SELECT pg_advisory_lock_shared(1936617335, 21);
+SELECT node FROM snowflake.lease_node();
 DISCARD ALL;
-SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
--- A shared lock is no lease: another session may have it as well.
-SELECT pg_advisory_lock_shared(1936617335, 22);
-SELECT snowflake.lease_node();
-DISCARD ALL;
--- A lock that would end with its transaction becomes one that ends with the session.
-BEGIN;
-SELECT pg_advisory_xact_lock(1936617335, 22);
-SELECT snowflake.lease_node();
-COMMIT;
-SELECT objid AS leased FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
-SELECT snowflake.lease_node();
-DISCARD ALL;
+SET timezone = 'UTC';
 SET snowflake.node = 0;
 
 -- Rights: everybody sees the cluster and makes IDs; the rest can be granted.
 SELECT snowflake.claim_node(30);
 CREATE ROLE regress_snowflake_operator;
-GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.release_node(),
-    snowflake.reserve_nodes(integer, integer), snowflake.lease_node() TO regress_snowflake_operator;
+GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.release_node(integer),
+    snowflake.announce_node(), snowflake.remove_node(bigint, bigint, bigint),
+    snowflake.ignore_node(bigint, bigint, bigint), snowflake.reserve_nodes(integer, integer),
+    snowflake.release_nodes(integer, integer), snowflake.lease_node(bigint) TO regress_snowflake_operator;
 CREATE ROLE regress_snowflake_user;
 ALTER TABLE snowflake.nodes ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_snowflake_user;
 SELECT snowflake.node(), snowflake.get_node(snowflake.nextval());
-SELECT count(*) FROM snowflake.cluster WHERE is_this_instance AND NOT leased;
-SELECT state, message FROM outcome('SELECT snowflake.claim_node()');
-SELECT state, message FROM outcome('SELECT snowflake.release_node()');
-SELECT state, message FROM outcome('SELECT snowflake.reserve_nodes(40, 41)');
-SELECT state, message FROM outcome('SELECT snowflake.lease_node()');
-SELECT state, message FROM outcome('DELETE FROM snowflake.nodes');
+SELECT count(*) FROM snowflake.cluster WHERE is_this_instance AND kind = 'claim';
+SELECT command, state, message
+    FROM unnest(ARRAY['SELECT snowflake.claim_node()', 'SELECT snowflake.release_node()',
+                      'SELECT snowflake.announce_node()', 'SELECT snowflake.remove_node(1, 2)',
+                      'SELECT snowflake.ignore_node(1, 2)', 'SELECT snowflake.separate_copy()',
+                      'SELECT snowflake.take_over_node()', 'SELECT snowflake.reserve_nodes(40, 41)',
+                      'SELECT snowflake.release_nodes(40, 41)', 'SELECT snowflake.lease_node()',
+                      'DELETE FROM snowflake.nodes']) command, outcome(command);
 SET ROLE regress_snowflake_operator;
-SELECT snowflake.release_node(), snowflake.claim_node(31), snowflake.reserve_nodes(40, 41);
-SELECT snowflake.lease_node(), snowflake.node();
+SELECT (snowflake.release_node()).node, snowflake.claim_node(31), snowflake.reserve_nodes(40, 41);
+SELECT snowflake.announce_node(), snowflake.node();
+SELECT node FROM snowflake.lease_node();
 RESET ROLE;
 ALTER TABLE snowflake.nodes DISABLE ROW LEVEL SECURITY;
+SELECT pg_advisory_unlock_all();
+
+-- The owner of the table writes what the functions write, and nobody's code gets the rights of a superuser.
+CREATE FUNCTION trap() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'runs as %', current_user;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER trap BEFORE INSERT ON snowflake.nodes FOR EACH ROW EXECUTE FUNCTION trap();
+ALTER TABLE snowflake.nodes OWNER TO regress_snowflake_user;
+SELECT snowflake.announce_node() > 0 AS announced;
+ALTER TABLE snowflake.nodes OWNER TO CURRENT_USER;
+DROP TRIGGER trap ON snowflake.nodes;
+DROP FUNCTION trap;
+
+-- IDs at hand show numbers that others have. The instance's own may have been made before.
+CALL forget();
+CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval('s'));
+INSERT INTO orders SELECT snowflake.make_id(now() - interval '1 hour', node, 0)
+    FROM unnest(ARRAY[:derived, 50]) node;
+SELECT snowflake.claim_node() = :derived AS derived;
+SELECT (snowflake.release_node()).node = :derived AS released;
+\set VERBOSITY terse
+SELECT snowflake.claim_node(50);
+\set VERBOSITY default
+SELECT (snowflake.release_node()).node;
+CALL forget();
+INSERT INTO orders VALUES (snowflake.make_id('2050-01-01', :derived, 0)), (snowflake.make_id('2050-01-01', 60, 0));
+SELECT snowflake.claim_node() = :derived % 1023 + 1 AS next_one_up;
+SELECT snowflake.release_node() IS NOT NULL AS released;
+SELECT * FROM outcome('SELECT snowflake.claim_node(60)');
+-- What is given up is kept free beyond its last ID.
+SELECT snowflake.claim_node(61);
+INSERT INTO orders VALUES (snowflake.make_id('2051-01-01', 61, 0));
+SELECT * FROM snowflake.release_node();
+SET snowflake.node = 62;
+SELECT setval('s', snowflake.make_id('2052-01-01', 62, 0)) IS NOT NULL AS set;
+SELECT snowflake.claim_node();
+SET snowflake.node = 0;
+SELECT * FROM snowflake.release_node();
+DROP TABLE orders;
 
 -- All of them claimed.
-SELECT snowflake.release_node();
-SELECT pg_advisory_unlock_all();
-TRUNCATE snowflake.nodes;
-INSERT INTO snowflake.nodes (node, system_identifier, name, version)
-    SELECT i, i, 'instance', '1.0.0' FROM generate_series(1, 1023) i;
+CALL forget();
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    VALUES (gen_random_uuid(), 'lease', 1, 1023, 5, 16384, 0, 'elsewhere:/data#1', 'all', '2025-01-01',
+            '2025-01-01', '1.0.0 on PostgreSQL 15');
 SELECT * FROM outcome('SELECT snowflake.claim_node()');
 
--- The extension goes and comes without its claims.
+-- The extension goes and comes without its claims, and the instance gets the same number.
 SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
 SELECT count(*) FROM snowflake.nodes;
-SELECT snowflake.claim_node();
-SELECT snowflake.node(), snowflake.get_node(snowflake.nextval());
-SELECT snowflake.release_node();
+SELECT snowflake.claim_node() = :derived AS the_same, snowflake.node() = :derived AS in_use;
+SELECT (snowflake.release_node()).node = :derived AS released;
 
 -- What the setting is cannot be pretended before the module is loaded.
 GRANT EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) TO regress_snowflake_operator;

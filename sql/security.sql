@@ -99,9 +99,13 @@ SELECT 'twitter'::snowflake.layout OPERATOR(snowflake.=) 'twitter'::snowflake.la
 -- Claims, and what shows them.
 BEGIN;
 SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node(), snowflake._node_setting();
-SELECT snowflake.lease_node(), pg_catalog.pg_advisory_unlock_all();
+SELECT node, pg_catalog.pg_advisory_unlock_all() FROM snowflake.lease_node();
+SELECT snowflake.announce_node(), pg_catalog.count(*) AS released FROM snowflake.release_nodes(901, 901);
+SELECT snowflake.remove_node(5, 16384), snowflake.ignore_node(5, 16384), snowflake.take_over_node();
 SELECT pg_catalog.count(*) AS claims, pg_catalog.count(lost_to) AS lost FROM snowflake.cluster;
-SELECT snowflake.release_node();
+SET LOCAL snowflake.node = 0;
+SELECT node FROM snowflake.release_node();
+SELECT snowflake.separate_copy(true);
 ROLLBACK;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS layouts FROM snowflake.layouts;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS sequences FROM snowflake.sequences;
@@ -206,7 +210,7 @@ SELECT snowflake.nextval(:secret);
 SELECT * FROM snowflake.nextvals(:secret, 2);
 SELECT snowflake.currval(:secret);
 SELECT * FROM snowflake.conversion_plan(:secret);
-SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, '');
+SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, false, '');
 SELECT snowflake.convert_sequence_to_snowflake(:secret);
 SELECT snowflake.convert_snowflake_to_sequence(:secret);
 RESET ROLE;

@@ -106,12 +106,11 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
     session::wait_for_if_rolled_back(layout.unix_us(last_tick + 1));
 }
 
-// Waits for the record of IDs up to last, which the WAL covers up to lsn, if the clock does not
-// keep them from being made again after a crash. All other IDs wait for it at the commit.
-void wait_if_record_is_needed(Layout layout, Id last, XLogRecPtr lsn, std::int64_t now_us) {
+// Waits for the record of IDs up to last, which the WAL covers up to lsn. Only for IDs that the
+// clock does not keep from being made again after a crash. All others wait for it at the commit.
+void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
     // Sessions that wait for the page find it ahead of the time that they have read before.
-    if (needs_record(layout, last, now_us) && !durability::is_durable(lsn) &&
-        needs_record(layout, last, clock_us()))
+    if (!durability::is_durable(lsn) && needs_record(layout, last, clock_us()))
         durability::wait_until_durable(lsn);
 }
 
@@ -120,7 +119,8 @@ Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_
                         const Wanted &wanted) {
     sequence.lease.left = 0; // an error must not leave the old lease behind
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
-    wait_if_record_is_needed(layout, granted.reserved.last, granted.lsn, now_us);
+    if (needs_record(layout, granted.reserved.last, now_us))
+        wait_for_record(layout, granted.reserved.last, granted.lsn);
     if (unlikely(sequence.definition.rewritten_here))
         keep_to_the_clock(layout, granted.reserved);
     return granted;
@@ -147,7 +147,7 @@ Id next_id(Oid relid, Layout layout) {
     if (!session::has_usable_lease(sequence, layout, node, now_us))
         renew_lease(sequence, layout, node, now_us);
     else if (unlikely(is_ahead(sequence.lease, now_us))) // the clock may have gone back since
-        wait_if_record_is_needed(layout, sequence.lease.next, sequence.lease.lsn, now_us);
+        wait_for_record(layout, sequence.lease.next, sequence.lease.lsn);
     durability::rely_on(sequence.lease.lsn);
     const Id id = take(sequence.lease);
     session::handed_out(sequence, id);

@@ -1,32 +1,121 @@
-// The rule of claims: whose a node number is, as a pure function of the claims that an instance
-// sees.
+// The rule of claims: whose a node number is, as a pure function of what the instances have said.
 //
-// The rule knows no server and no table, so that its promise can be tested on simulated clusters:
-// of the instances that see each other's claims, at most one makes IDs with a number, and every one
-// of them knows which.
+// Each instance says what it does with numbers in acts: it claims one, gives one up, and so on.
+// Acts are only ever added, reach other instances late, or twice, and are the same everywhere. The
+// rule knows no server and no table, so that its promise can be tested on simulated clusters: of
+// the instances that know each other's acts, at most one makes IDs with a number, and each of them
+// knows which.
 //
-// Pure: no server headers, no allocation, no failure that is not a value.
+// Pure: no server headers, no allocation, no failure that is not a value. Times are Unix
+// microseconds.
 #pragma once
 
+#include "layout.hpp"
+
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace snowflake {
 
-// One instance's claim to one number. The instance is known by the identifier of its data
-// directory, which a standby shares with its primary.
-struct Claim {
-    std::int32_t node = 0; // 0: no claim
+inline constexpr std::int32_t last_claimable_node = 1023;
+
+// How far clocks may be apart: a claim is refused if the clock is further behind a known claim, and
+// a number that is given up is kept free for so long after the last of its IDs.
+inline constexpr std::int64_t clock_tolerance_us = 60'000'000;
+
+// Who makes IDs: a database of a server, because that is what has sequences of its own. copy is 0,
+// or a number that tells a physical copy from its original.
+struct Identity {
     std::int64_t system_identifier = 0;
-    std::int64_t claimed_at = 0; // by the clock of that instance
-    bool leased = false;         // meant for leases to sessions, and not the instance's own number
+    std::int64_t database = 0;
+    std::int64_t copy = 0;
+
+    constexpr bool operator==(const Identity &) const noexcept = default;
+    constexpr bool operator<(const Identity &other) const noexcept {
+        if (system_identifier != other.system_identifier)
+            return system_identifier < other.system_identifier;
+        return database != other.database ? database < other.database : copy < other.copy;
+    }
 };
 
-// Tells which of two claims to a number is the better one: the earlier; of equals the one with the
-// lower identifier. The answer depends on nothing but the two claims. Every instance therefore
-// comes to the same answer, however late it hears of them.
-constexpr bool is_better(const Claim &claim, const Claim &than) noexcept {
-    return claim.claimed_at != than.claimed_at ? claim.claimed_at < than.claimed_at
-                                               : claim.system_identifier < than.system_identifier;
+// The name of an act: random, and the same on all servers. All zeros: none.
+struct ActId {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+
+    constexpr bool operator==(const ActId &) const noexcept = default;
+    constexpr bool operator<(const ActId &other) const noexcept {
+        return high != other.high ? high < other.high : low < other.low;
+    }
+};
+
+enum class Kind : std::uint8_t {
+    unknown,  // of a later version: counts for nothing
+    here,     // tells where the instance runs
+    claim,    // takes a number as the instance's own
+    setting,  // tells of a number that the setting snowflake.node gives the instance
+    lease,    // takes a range of numbers for leases to sessions
+    release,  // gives a range up
+    remove,   // gives a range up in the place of an instance that is gone
+    separate, // tells of a copy that from now on is an instance of its own
+    ignore,   // makes the claims of an instance count for nothing, where it was written
+};
+
+// One act about an instance and a range of numbers.
+struct Act {
+    ActId id = {};
+    Kind kind = Kind::unknown;
+    std::int32_t first = 0; // of the range; 0: the act is about no number
+    std::int32_t last = 0;
+    Identity about = {};
+    std::uint64_t place = 0;     // where the writer ran: a copy runs elsewhere than its original
+    std::int64_t claimed_at = 0; // of two claims to a number the earlier goes on
+    std::int64_t said_at = 0;    // greater than that of all acts about the instance known before
+    std::int64_t free_from = 0;  // of what is given up: from when on another may have it
+    ActId answers = {};          // the act of a copy or an original that this one replies to
+    bool written_here = false;   // on this server, or on the one that it was copied from
+
+    [[nodiscard]] constexpr bool covers(std::int32_t node) const noexcept {
+        return first <= node && node <= last;
+    }
+    [[nodiscard]] constexpr bool holds() const noexcept {
+        return kind == Kind::claim || kind == Kind::setting || kind == Kind::lease;
+    }
+    [[nodiscard]] constexpr bool ends() const noexcept {
+        return kind == Kind::release || kind == Kind::remove;
+    }
+};
+
+// Whether what a database of a server does with its number can depend on an act.
+constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int64_t database,
+                        std::int32_t node) noexcept {
+    return act.covers(node) || act.kind == Kind::ignore ||
+           (act.about.system_identifier == system_identifier && act.about.database == database);
+}
+
+// Tells which of two claims to a number is the better one, made at these times: the earlier; of
+// equals that of the lower identity. A claim of a clock that stands before the epoch is worse than
+// every other. Every instance comes to the same answer, however late it hears of the claims.
+constexpr bool is_better(std::int64_t claimed_at, const Identity &by, std::int64_t than_claimed_at,
+                         const Identity &than_by) noexcept {
+    const auto is_credible = [](std::int64_t time) { return time >= default_layout.epoch_us(); };
+    if (is_credible(claimed_at) != is_credible(than_claimed_at))
+        return is_credible(claimed_at);
+    return claimed_at != than_claimed_at ? claimed_at < than_claimed_at : by < than_by;
+}
+
+// Returns the number that belongs to an identity where nobody chooses one: spread evenly over
+// 1 .. last_claimable_node, so that instances which cannot see each other hardly ever meet.
+constexpr std::int32_t derived_node(const Identity &identity) noexcept {
+    std::uint64_t hash = 0x5eed;
+    for (const std::int64_t part : {identity.system_identifier, identity.database, identity.copy}) {
+        hash = (hash ^ static_cast<std::uint64_t>(part)) + 0x9e3779b97f4a7c15U;
+        hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+        hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+        hash ^= hash >> 31U;
+    }
+    return 1 + static_cast<std::int32_t>(hash % last_claimable_node);
 }
 
 enum class Standing : std::uint8_t {
@@ -34,50 +123,395 @@ enum class Standing : std::uint8_t {
     unset,        // the instance has neither a setting nor a claim
     disagreement, // the instance has both, and they differ
     taken,        // another claim to the number is better
+    reserved,     // the instance keeps the number for leases
+    removed,      // another server has removed this instance, which was taken for gone
+    kept_free,    // IDs of the instance that had the number before may lie in the future still
+    copied,       // the instance is a copy, and its original has shown that it lives
 };
 
-// The answer of the rule for one instance. AnyClaim is Claim, or derives from it.
-template <typename AnyClaim>
+// The answer of the rule for one instance. The pointers are into the acts that it was asked of, or
+// null. AnyAct is Act, or derives from it.
+template <typename AnyAct>
 struct Verdict {
     Standing standing = Standing::unset;
     std::int32_t node = 0;
-    AnyClaim own{};    // the instance's claim, if it has one
-    AnyClaim better{}; // the best of the claims that are better, if there are any
+    const AnyAct *own = nullptr;    // the act by which the instance has the number
+    const AnyAct *reason = nullptr; // the act that speaks against it
 };
 
-// Judges the instance that has this identifier and this setting (0: none).
-// for_each_claim(action) must call action with each claim there is, as often as it is called. An
-// instance that has a setting and no claim gives way to every claim.
-template <typename AnyClaim, typename ForEachClaim>
-Verdict<AnyClaim> judge(std::int32_t setting, std::int64_t system_identifier,
-                        ForEachClaim for_each_claim) {
-    const auto is_own = [system_identifier](const Claim &claim) {
-        return claim.system_identifier == system_identifier && !claim.leased;
-    };
-    Verdict<AnyClaim> verdict{};
-    AnyClaim &own = verdict.own;
-    AnyClaim &better = verdict.better;
-    for_each_claim([&](const AnyClaim &claim) {
-        if (is_own(claim) && (own.node == 0 || is_better(claim, own)))
-            own = claim;
-    });
+// What an instance should say and has not said yet.
+struct Lack {
+    bool setting = false; // that the setting has given it its number
+    bool place = false;   // that it runs elsewhere than it did
+    ActId answer = {};    // that it has heard this act of a copy, or of its original
+    ActId removal = {};   // that the writer of this act has lost the number without knowing it
+    [[nodiscard]] constexpr bool any() const noexcept {
+        return setting || place || answer != ActId{} || removal != ActId{};
+    }
+};
 
-    verdict.node = setting != 0 ? setting : own.node;
-    if (verdict.node == 0)
-        return verdict;
-    if (own.node != 0 && own.node != verdict.node) {
-        verdict.standing = Standing::disagreement;
+// What the latest IDs at hand tell of a number.
+enum class Seen : std::uint8_t {
+    nowhere,
+    past,
+    later, // than the clock
+};
+
+// The acts as one instance sees them, in any order.
+template <typename AnyAct>
+class Registry {
+  public:
+    using Acts = std::span<const AnyAct>;
+
+    constexpr Registry(Acts acts, std::int64_t system_identifier, std::int64_t database,
+                       std::uint64_t place) noexcept
+        : acts_(acts), place_(place), home_(place), self_{.system_identifier = system_identifier,
+                                                          .database = database,
+                                                          .copy = 0} {
+        const AnyAct *separated = latest([this](const AnyAct &act) {
+            return act.kind == Kind::separate && act.written_here &&
+                   act.about.system_identifier == self_.system_identifier &&
+                   act.about.database == self_.database;
+        });
+        if (separated != nullptr)
+            self_.copy = separated->about.copy;
+        last_said_ = latest([this](const AnyAct &act) { return is_said_by_self(act); });
+        if (last_said_ == nullptr)
+            return;
+        home_ = last_said_->place;
+        const AnyAct *before = latest(
+            [this](const AnyAct &act) { return is_said_by_self(act) && act.place != home_; });
+        home_since_ = first_said([this, before](const AnyAct &act) {
+            return is_said_by_self(act) && (before == nullptr || is_later(act, *before));
+        });
+    }
+
+    [[nodiscard]] constexpr const Identity &self() const noexcept { return self_; }
+
+    // Whether the instance runs where it ran when it wrote its last act, if it has written any.
+    [[nodiscard]] constexpr bool is_at_home() const noexcept { return place_ == home_; }
+
+    // Returns the latest act that this instance has written; null: none.
+    [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }
+
+    // Whether an act of this identity comes from another server: a copy, or the original. What was
+    // said elsewhere before this server ran where it runs is of its own past, which a restore or a
+    // failover has lost.
+    [[nodiscard]] constexpr bool is_of_twin(const Act &act) const noexcept {
+        return act.about == self_ && !act.written_here && act.place != home_ &&
+               act.said_at > home_since_ && act.kind != Kind::remove && act.kind != Kind::ignore;
+    }
+
+    // Returns the act that decides what an instance has to do with a number; null: none.
+    [[nodiscard]] constexpr const AnyAct *standing(const Identity &of,
+                                                   std::int32_t node) const noexcept {
+        return latest([&](const AnyAct &act) {
+            return act.about == of && act.covers(node) && (act.holds() || act.ends()) &&
+                   !is_of_twin(act);
+        });
+    }
+
+    // Tells whether an act that takes numbers is still in force for one of them.
+    [[nodiscard]] constexpr bool stands(const AnyAct &act, std::int32_t node) const noexcept {
+        return act.holds() && act.covers(node) && standing(act.about, node) == &act;
+    }
+
+    // Returns the time from which on the claim of an act to a number counts. That is claimed_at,
+    // unless the number was given up since, and the writer of the act does not know of it, like a
+    // lost server that comes back or one that was restored: then when it went on regardless.
+    [[nodiscard]] constexpr std::int64_t counts_from(const Act &act,
+                                                     std::int32_t node) const noexcept {
+        const AnyAct *end = latest([&](const AnyAct &other) {
+            return other.ends() && other.about == act.about && other.covers(node) &&
+                   other.said_at > act.claimed_at && other.said_at < act.said_at &&
+                   ends_in(act.place, other, node);
+        });
+        if (end == nullptr)
+            return act.claimed_at;
+        return first_said([&](const AnyAct &other) {
+            return other.holds() && other.about == act.about && other.covers(node) &&
+                   other.place == act.place && other.said_at > end->said_at;
+        });
+    }
+
+    // Tells whether one of two acts that claim a number of different instances goes before the
+    // other.
+    [[nodiscard]] constexpr bool goes_before(const Act &act, const Act &than,
+                                             std::int32_t node) const noexcept {
+        return is_better(counts_from(act, node), act.about, counts_from(than, node), than.about);
+    }
+
+    // Returns the act by which this instance has claimed a number; null: none.
+    [[nodiscard]] constexpr const AnyAct *own_claim() const noexcept {
+        return latest([this](const AnyAct &act) {
+            return act.kind == Kind::claim && act.about == self_ && stands(act, act.first);
+        });
+    }
+
+    // Returns the best claim of another instance to a number that goes before own; if own is null,
+    // the best one. null: there is none.
+    [[nodiscard]] constexpr const AnyAct *better_claim(std::int32_t node,
+                                                       const AnyAct *own) const noexcept {
+        return best_claim(node, self_, own);
+    }
+
+    // Returns the best claim of any instance to a number that goes before this act; null: there is
+    // none.
+    [[nodiscard]] constexpr const AnyAct *rival(std::int32_t node,
+                                                const AnyAct &act) const noexcept {
+        return is_ignored(act.about) ? nullptr : best_claim(node, act.about, &act);
+    }
+
+    // Returns the latest act of a server with the identity of this one; null: there is none.
+    [[nodiscard]] constexpr const AnyAct *latest_twin_act() const noexcept {
+        return latest([this](const AnyAct &act) { return is_of_twin(act); });
+    }
+
+    // Returns the act that proves this instance to be a copy beside its original: what the original
+    // has said after this one last said something of its own accord, such as the answer to it. An
+    // original that is gone, as after a failover, says nothing. null: there is none.
+    [[nodiscard]] constexpr const AnyAct *proof_of_original() const noexcept {
+        const AnyAct *word = latest([this](const AnyAct &act) {
+            return is_said_by_self(act) && act.place == home_ && act.answers == ActId{};
+        });
+        if (word == nullptr)
+            return nullptr;
+        return latest([this, word](const AnyAct &act) {
+            return is_of_twin(act) && act.said_at > word->said_at && is_senior(act.place, home_);
+        });
+    }
+
+    // Whether this server had the identity before the writer of a twin's act had it.
+    [[nodiscard]] constexpr bool is_senior_to(const Act &twin) const noexcept {
+        return last_said_ != nullptr && is_senior(home_, twin.place);
+    }
+
+    // Returns the act that keeps a number free at a time, after another instance has given it up;
+    // null: none.
+    [[nodiscard]] constexpr const AnyAct *kept_free(std::int32_t node,
+                                                    std::int64_t now) const noexcept {
+        for (const AnyAct &act : acts_)
+            if (act.ends() && act.about != self_ && act.covers(node) && act.free_from > now &&
+                standing(act.about, node) == &act)
+                return &act;
+        return nullptr;
+    }
+
+    // Judges the instance, which has this setting (0: none), at this time.
+    [[nodiscard]] constexpr Verdict<AnyAct> judge(std::int32_t setting,
+                                                  std::int64_t now) const noexcept {
+        const AnyAct *claim = own_claim();
+        Verdict<AnyAct> verdict{.node = setting, .own = claim};
+        if (setting == 0 && claim == nullptr)
+            return without_number();
+        if (setting == 0)
+            verdict.node = claim->first;
+        if (claim != nullptr && claim->first != verdict.node) {
+            verdict.standing = Standing::disagreement;
+            return verdict;
+        }
+        verdict.reason = proof_of_original();
+        if (verdict.reason != nullptr) {
+            verdict.standing = Standing::copied;
+            return verdict;
+        }
+        judge_number(verdict, now);
         return verdict;
     }
 
-    for_each_claim([&](const AnyClaim &claim) {
-        if (claim.node == verdict.node && !is_own(claim) &&
-            (own.node == 0 || is_better(claim, own)) &&
-            (better.node == 0 || is_better(claim, better)))
-            better = claim;
-    });
-    verdict.standing = better.node == 0 ? Standing::valid : Standing::taken;
-    return verdict;
-}
+    // What the instance should say and has not said yet. The verdict is that of judge();
+    // setting_counts tells whether the number comes from a setting of the server or the database.
+    [[nodiscard]] constexpr Lack lack(const Verdict<AnyAct> &verdict,
+                                      bool setting_counts) const noexcept {
+        Lack lack;
+        lack.setting =
+            verdict.standing == Standing::valid && verdict.own == nullptr && setting_counts;
+        lack.place = verdict.standing == Standing::valid && verdict.own != nullptr && !is_at_home();
+        const AnyAct *twin = latest_twin_act();
+        // The junior does not answer answers, so that this comes to an end.
+        if (twin != nullptr && is_at_home() && !is_answered(*twin) &&
+            (twin->answers == ActId{} || is_senior(home_, twin->place)))
+            lack.answer = twin->id;
+        if (verdict.standing == Standing::valid && verdict.own != nullptr)
+            if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
+                lack.removal = back->id;
+        return lack;
+    }
+
+    // Chooses a number for the instance where nobody has: its derived one, or the next one up that
+    // nobody has, that is not kept free, and that seen(node) has not seen in IDs at hand. Returns 0
+    // if none is left.
+    template <typename SeenAt>
+    [[nodiscard]] constexpr std::int32_t choose(std::int64_t now, SeenAt seen) const noexcept {
+        const std::int32_t derived = derived_node(self_);
+        for (std::int32_t step = 0; step < last_claimable_node; ++step) {
+            const std::int32_t node = 1 + (derived - 1 + step) % last_claimable_node;
+            const Seen at_hand = seen(node);
+            // The instance may have made IDs of its derived number itself.
+            const bool is_seen = step == 0 ? at_hand == Seen::later : at_hand != Seen::nowhere;
+            const AnyAct *own = standing(self_, node);
+            const bool is_reserved = own != nullptr && own->kind == Kind::lease;
+            if (!is_seen && !is_reserved && !is_taken(node, now))
+                return node;
+        }
+        return 0;
+    }
+
+    // Whether another instance has a number, or had it and may have made IDs of a time to come.
+    [[nodiscard]] constexpr bool is_taken(std::int32_t node, std::int64_t now) const noexcept {
+        for (const AnyAct &act : acts_)
+            if (act.about != self_ && stands(act, node))
+                return true;
+        return kept_free(node, now) != nullptr;
+    }
+
+    // Returns the standing act with the latest time of a claim, of all that the clock should not be
+    // behind; null: none.
+    [[nodiscard]] constexpr const AnyAct *latest_claim() const noexcept {
+        const AnyAct *found = nullptr;
+        for (const AnyAct &act : acts_) {
+            const std::int32_t node = act.first < 1 ? 1 : act.first;
+            if (node <= last_claimable_node && act.about != self_ && !is_ignored(act.about) &&
+                stands(act, node) && (found == nullptr || act.claimed_at > found->claimed_at))
+                found = &act;
+        }
+        return found;
+    }
+
+    // Returns the said_at of an act about an instance that is written now.
+    [[nodiscard]] constexpr std::int64_t next_said_at(const Identity &about,
+                                                      std::int64_t now) const noexcept {
+        const AnyAct *before = latest([&](const AnyAct &act) { return act.about == about; });
+        return before != nullptr && before->said_at >= now ? before->said_at + 1 : now;
+    }
+
+    // Whether the claims of an instance count for nothing on this server.
+    [[nodiscard]] constexpr bool is_ignored(const Identity &identity) const noexcept {
+        return std::any_of(acts_.begin(), acts_.end(), [&identity](const AnyAct &act) {
+            return act.kind == Kind::ignore && act.written_here && act.about == identity;
+        });
+    }
+
+  private:
+    // Returns the latest act of those that fit; of equals one that takes numbers, since to keep a
+    // number does less harm than to give it away; null: none fits.
+    template <typename Fits>
+    [[nodiscard]] constexpr const AnyAct *latest(Fits fits) const noexcept {
+        const AnyAct *found = nullptr;
+        // Later acts mostly come later in the span, and then few are asked whether they fit.
+        for (std::size_t i = acts_.size(); i-- > 0;)
+            if ((found == nullptr || is_later(acts_[i], *found)) && fits(acts_[i]))
+                found = &acts_[i];
+        return found;
+    }
+
+    // Returns when the first of the acts that fit was said; INT64_MAX: none fits.
+    template <typename Fits>
+    [[nodiscard]] constexpr std::int64_t first_said(Fits fits) const noexcept {
+        std::int64_t first = INT64_MAX;
+        for (const AnyAct &act : acts_)
+            if (act.said_at < first && fits(act))
+                first = act.said_at;
+        return first;
+    }
+
+    // Returns the best claim to a number, of other instances than this one, that goes before an
+    // act; before null: the best one. null: there is none.
+    [[nodiscard]] constexpr const AnyAct *best_claim(std::int32_t node, const Identity &but,
+                                                     const AnyAct *before) const noexcept {
+        const AnyAct *best = before;
+        for (const AnyAct &act : acts_)
+            if (act.about != but && stands(act, node) && !is_ignored(act.about) &&
+                (best == nullptr || goes_before(act, *best, node)))
+                best = &act;
+        return best == before ? nullptr : best;
+    }
+
+    // Returns the claim to this instance's number of one that has lost it and is back, and by whose
+    // own knowledge the claim goes before that of this instance; null: there is none.
+    [[nodiscard]] constexpr const AnyAct *claim_that_is_back(std::int32_t node,
+                                                             const AnyAct &own) const noexcept {
+        for (const AnyAct &act : acts_)
+            if (act.about != self_ && act.covers(node) && act.holds() &&
+                is_better(act.claimed_at, act.about, own.claimed_at, self_) &&
+                !is_ignored(act.about) && stands(act, node))
+                return &act;
+        return nullptr;
+    }
+
+    // Whether an act that gives a number up counts for what is said in a place. What a copy gives
+    // up is nothing to the original, which had the number before.
+    [[nodiscard]] constexpr bool ends_in(std::uint64_t place, const AnyAct &end,
+                                         std::int32_t node) const noexcept {
+        return end.kind == Kind::remove || end.place == place ||
+               first_said([&](const AnyAct &act) {
+                   return act.about == end.about && act.place == place && act.covers(node) &&
+                          act.holds();
+               }) > end.said_at;
+    }
+
+    [[nodiscard]] static constexpr bool is_later(const Act &act, const Act &than) noexcept {
+        if (act.said_at != than.said_at)
+            return act.said_at > than.said_at;
+        return act.holds() != than.holds() ? act.holds() : than.id < act.id;
+    }
+
+    [[nodiscard]] constexpr bool is_said_by_self(const Act &act) const noexcept {
+        return act.about == self_ && act.written_here && act.kind != Kind::remove &&
+               act.kind != Kind::ignore;
+    }
+
+    [[nodiscard]] constexpr bool is_answered(const Act &twin) const noexcept {
+        return std::any_of(acts_.begin(), acts_.end(), [this, &twin](const AnyAct &act) {
+            return is_said_by_self(act) && act.answers == twin.id;
+        });
+    }
+
+    // Whether this identity was in one place before it was in the other.
+    [[nodiscard]] constexpr bool is_senior(std::uint64_t place, std::uint64_t than) const noexcept {
+        const auto first_said_in = [this](std::uint64_t where) {
+            return first_said([this, where](const AnyAct &act) {
+                return act.about == self_ && act.place == where && act.kind != Kind::remove;
+            });
+        };
+        return first_said_in(place) < first_said_in(than);
+    }
+
+    // The verdict on an instance that has no number.
+    [[nodiscard]] constexpr Verdict<AnyAct> without_number() const noexcept {
+        const AnyAct *removed = latest([this](const AnyAct &act) {
+            return act.kind == Kind::remove && act.about == self_ &&
+                   standing(self_, act.first) == &act;
+        });
+        if (removed == nullptr)
+            return {};
+        return {.standing = Standing::removed, .node = removed->first, .reason = removed};
+    }
+
+    constexpr void judge_number(Verdict<AnyAct> &verdict, std::int64_t now) const noexcept {
+        const AnyAct *mine = standing(self_, verdict.node);
+        if (mine != nullptr && (mine->kind == Kind::lease || mine->kind == Kind::remove)) {
+            verdict.standing = mine->kind == Kind::lease ? Standing::reserved : Standing::removed;
+            verdict.reason = mine;
+            return;
+        }
+        verdict.own = mine != nullptr && mine->holds() ? mine : nullptr;
+        verdict.reason = better_claim(verdict.node, verdict.own);
+        if (verdict.reason != nullptr) {
+            verdict.standing = Standing::taken;
+            return;
+        }
+        if (verdict.own == nullptr)
+            verdict.reason = kept_free(verdict.node, now);
+        verdict.standing = verdict.reason == nullptr ? Standing::valid : Standing::kept_free;
+    }
+
+    Acts acts_;
+    std::uint64_t place_;
+    std::uint64_t home_;
+    std::int64_t home_since_ = INT64_MIN; // when it first said something at home, this time
+    Identity self_;
+    const AnyAct *last_said_ = nullptr;
+};
 
 } // namespace snowflake

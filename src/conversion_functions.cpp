@@ -299,8 +299,11 @@ Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
 // _rehearse(_conversion_state) returns void
 SNOWFLAKE_FUNCTION(snowflake_rehearse);
 Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
+    HeapTupleHeader state = PG_GETARG_HEAPTUPLEHEADER(0);
     bool is_null = true;
-    const Datum emptied = GetAttributeByName(PG_GETARG_HEAPTUPLEHEADER(0), "emptied", &is_null);
+    const Datum run_path = GetAttributeByName(state, "run_path", &is_null);
+    const char *path = is_null ? nullptr : TextDatumGetCString(run_path);
+    const Datum emptied = GetAttributeByName(state, "emptied", &is_null);
     Datum *items = nullptr;
     int count = 0;
     if (!is_null)
@@ -308,7 +311,7 @@ Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
                           &items, nullptr, &count);
     Oid *tables = allocate_array<Oid>(count);
     std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
-    rehearsal::run(tables, count,
+    rehearsal::run(tables, count, path,
                    schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
                    PG_GETARG_DATUM(0));
     PG_RETURN_VOID();

@@ -53,10 +53,6 @@ void rely_on_more(XLogRecPtr lsn) {
         bind_commit();
 }
 
-bool is_durable(XLogRecPtr lsn) {
-    return !XLogNeedsFlush(lsn) && !server::awaits_standbys(lsn);
-}
-
 void wait_until_durable(XLogRecPtr lsn) {
     XLogFlush(lsn);
     server::wait_for_standbys(lsn);

@@ -27,7 +27,9 @@ inline void rely_on(XLogRecPtr lsn) {
 
 // Tells whether the WAL is on disk up to lsn, and on the synchronous standbys that
 // synchronous_commit asks for now.
-bool is_durable(XLogRecPtr lsn);
+inline bool is_durable(XLogRecPtr lsn) {
+    return !XLogNeedsFlush(lsn) && !server::awaits_standbys(lsn);
+}
 
 // Waits until the WAL is on disk up to lsn, and until the synchronous standbys that
 // synchronous_commit asks for have it. Raises 57014 or 57P01 if the wait for standbys is cancelled.

@@ -51,8 +51,7 @@ void started(FmgrInfo *function) {
     *call = {.function = function, .settings_level = NewGUCNestLevel(), .outer = watch.innermost};
     watch.innermost = call;
     if (!sets_search_path(function->fn_oid))
-        (void)set_config_option("search_path", watch.search_path, PGC_USERSET, PGC_S_SESSION,
-                                GUC_ACTION_SAVE, true, 0, false);
+        server::set_search_path(watch.search_path);
 }
 
 void ended(const FmgrInfo *function, bool by_error) {

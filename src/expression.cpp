@@ -308,6 +308,14 @@ Node *leave_out_sequence(Node *node, void *context) {
     return server::mutate_expression(node, leave_out_sequence, context);
 }
 
+bool names_a_whole_row(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Var))
+        return reinterpret_cast<const Var *>(node)->varattno == InvalidAttrNumber;
+    return server::walk_expression(node, names_a_whole_row, context);
+}
+
 } // namespace
 
 List *stored_in(Oid class_id, Oid object) {
@@ -402,6 +410,34 @@ Default find_default(Oid attrdef, bool may_be_missing) {
 char *deparsed(Node *tree, Oid relation) {
     return deparse_expression(tree, deparse_context_for(get_rel_name(relation), relation), false,
                               false);
+}
+
+// The server prints columns of a relation under the names that they have, but those of a list of
+// values under the names that it is given.
+char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
+                          const char *const *names, int count) {
+    List *columns = NIL;
+    Relation opened = relation_open(relation, AccessShareLock);
+    const AttrNumber last = RelationGetNumberOfAttributes(opened);
+    relation_close(opened, AccessShareLock);
+    for (AttrNumber attribute = 1; attribute <= last; ++attribute) {
+        const AttrNumber *found = std::find(attributes, attributes + count, attribute);
+        const char *name = found != attributes + count ? names[found - attributes]
+                                                       : get_attname(relation, attribute, true);
+        columns = lappend(columns, makeString(pstrdup(name != nullptr ? name : "")));
+    }
+    auto *entry = server::make_node<RangeTblEntry>(T_RangeTblEntry);
+    entry->rtekind = RTE_VALUES;
+    entry->eref = makeAlias(get_rel_name(relation), columns);
+    auto *statement = server::make_node<PlannedStmt>(T_PlannedStmt);
+    statement->rtable = server::list_of(entry);
+    List *context =
+        deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
+    return deparse_expression(tree, context, false, false);
+}
+
+bool names_whole_row(Node *tree) {
+    return names_a_whole_row(tree, nullptr);
 }
 
 Node *parsed(const char *text) {

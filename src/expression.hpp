@@ -78,6 +78,14 @@ Default find_default(Oid attrdef, bool may_be_missing = false);
 // Returns the expression of a relation as the server prints it under the present search_path.
 char *deparsed(Node *tree, Oid relation);
 
+// Returns the expression as the server would print it if some columns of the relation had other
+// names: name[i] instead of that of the column attribute[i].
+char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
+                          const char *const *names, int count);
+
+// Whether an expression names the whole row of its relation.
+bool names_whole_row(Node *tree);
+
 // Parses an expression that the server has printed, up to the syntax tree.
 Node *parsed(const char *text);
 

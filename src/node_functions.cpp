@@ -1,14 +1,82 @@
-// The functions of SQL on node numbers: the number of this instance, and what the extension script
-// asks of the rule of claims. Only arguments in and results out: the rules stand in the rooms
-// below.
+// The functions of SQL on node numbers: only arguments in and results out. The rules stand in the
+// rooms below.
 
-#include "claims.hpp"
+#include "acts.hpp"
+#include "announcer.hpp"
 #include "clock.hpp"
+#include "node_errors.hpp"
 #include "nodes.hpp"
+#include "numbering.hpp"
 #include "server.hpp"
 #include "settings.hpp"
 
 using namespace snowflake;
+
+namespace {
+
+Datum time_datum(std::int64_t unix_us) {
+    return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
+}
+
+Identity identity_argument(FunctionCallInfo fcinfo) {
+    return {.system_identifier = PG_GETARG_INT64(0),
+            .database = PG_GETARG_INT64(1),
+            .copy = PG_GETARG_INT64(2)};
+}
+
+const TriggerData &trigger_of(FunctionCallInfo fcinfo, const char *function) {
+    if (!CALLED_AS_TRIGGER(fcinfo))
+        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                errmsg("function \"snowflake.%s\" was not called as a trigger", function));
+    return *reinterpret_cast<TriggerData *>(fcinfo->context);
+}
+
+// Adds a row of the view snowflake.cluster: the numbers first to last, which an instance has by an
+// act, and to whom it has lost them.
+void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const char *kind,
+                 std::int32_t first, std::int32_t last, bool is_own, const char *lost_to) {
+    Datum values[] = {Int32GetDatum(first),
+                      Int32GetDatum(last),
+                      CStringGetTextDatum(kind),
+                      CStringGetTextDatum(act.name),
+                      BoolGetDatum(is_own),
+                      lost_to == nullptr ? Datum{0} : CStringGetTextDatum(lost_to),
+                      time_datum(act.claimed_at),
+                      Int64GetDatum(act.about.system_identifier),
+                      Int64GetDatum(act.about.database),
+                      Int64GetDatum(act.about.copy),
+                      CStringGetTextDatum(act.where),
+                      CStringGetTextDatum(act.version)};
+    bool nulls[std::size(values)] = {};
+    nulls[5] = lost_to == nullptr;
+    tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
+}
+
+// Adds rows for what is still in force of an act: one for each part that was lost to the same
+// instance, or to none. A copy has lost all to its original.
+void put_act(const ReturnSetInfo &result, const acts::View &view, const acts::StoredAct &act) {
+    const bool is_own = act.about == view.self();
+    const acts::StoredAct *original = is_own ? view.proof_of_original() : nullptr;
+    std::int32_t first = 0;
+    const acts::StoredAct *lost_to = nullptr;
+    const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
+    for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
+        const bool stands = node < end && view.stands(act, node);
+        const acts::StoredAct *rival = stands ? view.rival(node, act) : nullptr;
+        const acts::StoredAct *better = rival != nullptr || !stands ? rival : original;
+        if (first != 0 && (!stands || better != lost_to)) {
+            put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own,
+                        lost_to == nullptr ? nullptr : lost_to->name);
+            first = 0;
+        }
+        if (stands && first == 0) {
+            first = node;
+            lost_to = better;
+        }
+    }
+}
+
+} // namespace
 
 extern "C" {
 
@@ -19,7 +87,7 @@ Datum snowflake_node(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(nodes::node(clock_us()));
 }
 
-// node_setting() returns integer: the setting as the module knows it. A value that somebody gave
+// _node_setting() returns integer: the setting as the module knows it. A value that somebody gave
 // before the module was loaded has been checked by then. A parallel worker that loads the module
 // does not get to know the value.
 SNOWFLAKE_FUNCTION(snowflake_node_setting);
@@ -29,55 +97,121 @@ Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(settings::node());
 }
 
-// how_to_unset_node() returns text
-SNOWFLAKE_FUNCTION(snowflake_how_to_unset_node);
-Datum snowflake_how_to_unset_node(PG_FUNCTION_ARGS) {
+// _cluster() returns setof record
+SNOWFLAKE_FUNCTION(snowflake_cluster);
+Datum snowflake_cluster(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const acts::Acts all = acts::read();
+    const acts::View view = acts::see(all);
+    for (const acts::StoredAct &act : all)
+        if (act.holds())
+            put_act(result, view, act);
+    if (const acts::StoredAct *twin = view.latest_twin_act())
+        put_numbers(result, *twin, "copy", twin->first, twin->last, false,
+                    view.is_senior_to(*twin) ? view.last_said()->name : nullptr);
+    return Datum{0};
+}
+
+// _say_what_lacks() returns boolean
+SNOWFLAKE_FUNCTION(snowflake_say_what_lacks);
+Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    PG_RETURN_TEXT_P(cstring_to_text(settings::how_to_unset_node()));
+    acts::lock();
+    PG_RETURN_BOOL(announcer::say_what_lacks(
+        settings::node_is_given_to_all() ? settings::node() : settings::node_unset));
 }
 
-// _is_better_claim(timestamptz, bigint, timestamptz, bigint) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_is_better_claim);
-Datum snowflake_is_better_claim(PG_FUNCTION_ARGS) {
-    const Claim claim{.system_identifier = PG_GETARG_INT64(1),
-                      .claimed_at = PG_GETARG_TIMESTAMPTZ(0)};
-    const Claim than{.system_identifier = PG_GETARG_INT64(3),
-                     .claimed_at = PG_GETARG_TIMESTAMPTZ(2)};
-    PG_RETURN_BOOL(is_better(claim, than));
+// claim_node(integer, text) returns integer
+SNOWFLAKE_FUNCTION(snowflake_claim_node);
+Datum snowflake_claim_node(PG_FUNCTION_ARGS) {
+    std::optional<std::int32_t> node;
+    if (!PG_ARGISNULL(0))
+        node = PG_GETARG_INT32(0);
+    const char *name = PG_ARGISNULL(1) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(1));
+    PG_RETURN_INT32(numbering::claim(node, name));
 }
 
-// _claimed_node() returns integer; NULL if this instance has claimed none
-SNOWFLAKE_FUNCTION(snowflake_claimed_node);
-Datum snowflake_claimed_node(PG_FUNCTION_ARGS) {
-    const int node = nodes::claimed_node();
-    if (node == 0)
+// release_node(integer) returns (integer, timestamptz)
+SNOWFLAKE_FUNCTION(snowflake_release_node);
+Datum snowflake_release_node(PG_FUNCTION_ARGS) {
+    const auto given_up = numbering::release(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0));
+    TupleDesc columns = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int32GetDatum(given_up.node), time_datum(given_up.free_from)};
+    bool nulls[] = {given_up.node == 0, given_up.node == 0};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+}
+
+// announce_node() returns integer
+SNOWFLAKE_FUNCTION(snowflake_announce_node);
+Datum snowflake_announce_node(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_INT32(numbering::announce());
+}
+
+// remove_node(bigint, bigint, bigint) returns timestamptz
+SNOWFLAKE_FUNCTION(snowflake_remove_node);
+Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
+    const std::int64_t free_from = numbering::remove(identity_argument(fcinfo));
+    if (free_from == 0)
         PG_RETURN_NULL();
-    PG_RETURN_INT32(node);
+    PG_RETURN_DATUM(time_datum(free_from));
 }
 
-// _require_claimable(integer) returns void
-SNOWFLAKE_FUNCTION(snowflake_require_claimable);
-Datum snowflake_require_claimable(PG_FUNCTION_ARGS) {
-    nodes::require_claimable(PG_GETARG_INT32(0));
+// ignore_node(bigint, bigint, bigint) returns void
+SNOWFLAKE_FUNCTION(snowflake_ignore_node);
+Datum snowflake_ignore_node(PG_FUNCTION_ARGS) {
+    numbering::ignore(identity_argument(fcinfo));
     PG_RETURN_VOID();
 }
 
-// _how_to_claim_another() returns text
-SNOWFLAKE_FUNCTION(snowflake_how_to_claim_another);
-Datum snowflake_how_to_claim_another(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    const bool claimed = nodes::claimed_node() != 0;
-    PG_RETURN_TEXT_P(cstring_to_text(nodes::how_to_claim_another(claimed)));
+// separate_copy(boolean) returns void
+SNOWFLAKE_FUNCTION(snowflake_separate_copy);
+Datum snowflake_separate_copy(PG_FUNCTION_ARGS) {
+    numbering::separate(PG_GETARG_BOOL(0));
+    PG_RETURN_VOID();
 }
 
-// nodes_changed() returns trigger
+// take_over_node(boolean) returns integer
+SNOWFLAKE_FUNCTION(snowflake_take_over_node);
+Datum snowflake_take_over_node(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT32(numbering::take_over(PG_GETARG_BOOL(0)));
+}
+
+// reserve_nodes(integer, integer) returns integer
+SNOWFLAKE_FUNCTION(snowflake_reserve_nodes);
+Datum snowflake_reserve_nodes(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT32(numbering::reserve(PG_GETARG_INT32(0), PG_GETARG_INT32(1)));
+}
+
+// release_nodes(integer, integer) returns timestamptz
+SNOWFLAKE_FUNCTION(snowflake_release_nodes);
+Datum snowflake_release_nodes(PG_FUNCTION_ARGS) {
+    PG_RETURN_DATUM(
+        time_datum(numbering::release_reserved(PG_GETARG_INT32(0), PG_GETARG_INT32(1)).free_from));
+}
+
+// _guard_nodes() returns trigger
+SNOWFLAKE_FUNCTION(snowflake_guard_nodes);
+Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
+    const TriggerData &trigger = trigger_of(fcinfo, "_guard_nodes");
+    if (TRIGGER_FIRED_FOR_STATEMENT(trigger.tg_event)) {
+        acts::guard_truncate(trigger);
+        return PointerGetDatum(nullptr);
+    }
+    return PointerGetDatum(acts::guard_row(trigger));
+}
+
+// _nodes_changed() returns trigger
 SNOWFLAKE_FUNCTION(snowflake_nodes_changed);
 Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
-    if (!CALLED_AS_TRIGGER(fcinfo))
-        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-                errmsg("function \"snowflake._nodes_changed\" was not called as a trigger"));
-    nodes::tell_of_change(reinterpret_cast<TriggerData *>(fcinfo->context)->tg_relation);
-    PG_RETURN_POINTER(nullptr); // what an AFTER trigger returns is ignored
+    const TriggerData &trigger = trigger_of(fcinfo, "_nodes_changed");
+    nodes::tell_of_change(trigger.tg_relation);
+    if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
+        nodes::hear(trigger.tg_relation, trigger.tg_trigtuple);
+    return PointerGetDatum(nullptr);
 }
 
 } // extern "C"

@@ -20,36 +20,32 @@ extern Known known;
 int look_up(std::int64_t now_us);
 
 // Returns the number of this instance, 1 .. settings::max_node. now_us is the time, in Unix
-// microseconds. Raises 55000 if there is none, if the setting and the claim disagree, or if the
-// number is another instance's or is reserved for leases; 25000 in a parallel operation; 42P16 if
-// the table is not as the extension has made it.
+// microseconds. Raises 55000 if there is none, if the setting and the claim disagree, if the number
+// is another instance's, is kept free after one, or is reserved for leases, if this instance was
+// removed, or if it is a copy whose original lives; 25000 in a parallel operation; 42P16 if the
+// table is not as the extension has made it.
 //
 // A session looks the number up when it first asks, and again after every change of the setting or
 // of the table. The table's trigger tells all sessions, which take notice with their next
 // transaction or lock. A session that takes its IDs in one long statement takes notice here, once a
 // second.
+//
+// The first session that finds something unsaid which other instances should know, such as a number
+// that the setting gives, has a background worker say it.
 inline int node(std::int64_t now_us) {
     const std::uint64_t since_us = static_cast<std::uint64_t>(now_us) - known.checked_us;
     return likely(since_us < USECS_PER_SEC) ? known.node : look_up(now_us);
 }
-
-// Returns the number that this instance has claimed for itself; 0 if there is none.
-int claimed_node();
-
-// Raises 55006 if the rule of claims refuses this instance a claim to the number, because it is
-// another instance's or is reserved for leases. The caller has seen to it that the instance has no
-// claim to another number.
-void require_claimable(int node);
-
-// Returns what a user runs to get a free number in place of one that is refused, as a hint.
-// claimed tells whether this instance has claimed a number. palloc'd.
-const char *how_to_claim_another(bool claimed);
 
 // Makes the session look again.
 void forget();
 
 // Tells all sessions, once the transaction commits, that the table has changed.
 void tell_of_change(Relation table);
+
+// Takes notice of a row that was added to the table. If it comes from elsewhere, logs what it means
+// for this instance, and has a background worker reply to it once the transaction has committed.
+void hear(Relation table, HeapTuple added);
 
 // Registers the callback by which the session hears of changes to the table. Called once, when the
 // module is loaded.

@@ -24,7 +24,7 @@ void empty(Oid table) {
 
 } // namespace
 
-void run(const Oid *tables, int count, Oid function, Datum argument) {
+void run(const Oid *tables, int count, const char *run_path, Oid function, Datum argument) {
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
     ErrorData *volatile error = nullptr;
@@ -32,8 +32,12 @@ void run(const Oid *tables, int count, Oid function, Datum argument) {
     MemoryContextSwitchTo(context);
     PG_TRY();
     {
+        const int settings_level = NewGUCNestLevel();
+        if (run_path != nullptr)
+            server::set_search_path(run_path);
         for (int i = 0; i < count; ++i)
             empty(tables[i]);
+        AtEOXact_GUC(false, settings_level);
         OidFunctionCall1(function, argument);
     }
     PG_CATCH();

@@ -52,8 +52,7 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
     const Pending due = pending;
     pending = {}; // once a command, however many tables it rewrites
     require_references(due);
-    (void)set_config_option("search_path", due.run_path, PGC_USERSET, PGC_S_SESSION,
-                            GUC_ACTION_SAVE, true, 0, false);
+    server::set_search_path(due.run_path);
 }
 
 } // namespace

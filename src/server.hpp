@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <span>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wregister" // the server's headers are C
@@ -21,6 +23,7 @@ extern "C" {
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/relscan.h"
 #include "access/table.h"
@@ -61,6 +64,7 @@ extern "C" {
 #endif
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -79,6 +83,8 @@ extern "C" {
 #include "parser/parse_node.h"
 #include "parser/parser.h"
 #include "partitioning/partbounds.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
@@ -86,6 +92,8 @@ extern "C" {
 #include "storage/buf_internals.h"
 #endif
 #include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
@@ -96,6 +104,7 @@ extern "C" {
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
+#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -115,6 +124,7 @@ extern "C" {
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
+#include "utils/uuid.h"
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
 }
@@ -262,6 +272,14 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// An empty node of the type that the tag names. The server's macro uses an extension of C.
+template <typename Type>
+Type *make_node(NodeTag tag) {
+    auto *node = static_cast<Type *>(palloc0(sizeof(Type)));
+    node->type = tag;
+    return node;
+}
+
 // A list of pointers. The server's macros use literals that C++ does not have.
 template <typename... Items>
 List *list_of(Items... items) {
@@ -317,12 +335,67 @@ inline const char *qualified_name(Oid relation) {
                                       get_rel_name(relation));
 }
 
+// Sets the search_path until the current nesting level of settings ends.
+inline void set_search_path(const char *path) {
+    (void)set_config_option("search_path", path, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+                            0, false);
+}
+
 // Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.
 inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
 #if PG_VERSION_NUM >= 180000
     return index_beginscan(heap, index, snapshot, nullptr, 0, 0);
 #else
     return index_beginscan(heap, index, snapshot, 0, 0);
+#endif
+}
+
+// The place of a row in its table.
+inline ItemPointerData place_of_row(BlockNumber page, OffsetNumber number) {
+    return {.ip_blkid = {.bi_hi = static_cast<uint16>(page >> 16),
+                         .bi_lo = static_cast<uint16>(page & 0xffff)},
+            .ip_posid = number};
+}
+
+// Begins a scan of a range of rows. It takes flags in some versions of PostgreSQL 19.
+template <typename Table>
+TableScanDesc begin_range_scan(Table table, Snapshot snapshot, ItemPointer first,
+                               ItemPointer last) {
+    if constexpr (requires { table_beginscan_tidrange(table, snapshot, first, last, 0U); })
+        return table_beginscan_tidrange(table, snapshot, first, last, 0U);
+    else
+        return table_beginscan_tidrange(table, snapshot, first, last);
+}
+
+// Which indexes need entries for the new version of a row.
+#if PG_VERSION_NUM >= 160000
+using IndexUpdate = TU_UpdateIndexes;
+#else
+using IndexUpdate = bool;
+#endif
+
+// Replaces a row that the transaction has locked, and puts the entries for it into the indexes. The
+// server's own code for that raises its errors, such as that of a unique index.
+inline IndexUpdate update_row(Relation table, ItemPointer tid, TupleTableSlot *row,
+                              Snapshot snapshot) {
+    IndexUpdate indexes{};
+    simple_table_tuple_update(table, tid, row, snapshot, &indexes);
+    return indexes;
+}
+inline void insert_index_entries(ResultRelInfo *result, EState *state, TupleTableSlot *row,
+                                 IndexUpdate indexes) {
+#if PG_VERSION_NUM >= 190000
+    if (indexes != TU_None)
+        ExecInsertIndexTuples(
+            result, state, EIIT_IS_UPDATE | (indexes == TU_Summarizing ? EIIT_ONLY_SUMMARIZING : 0),
+            row, NIL, nullptr);
+#elif PG_VERSION_NUM >= 160000
+    if (indexes != TU_None)
+        ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL,
+                              indexes == TU_Summarizing);
+#else
+    if (indexes)
+        ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL);
 #endif
 }
 

@@ -25,11 +25,6 @@ const char *this_login() {
     return quote_identifier(GetUserNameFromId(GetAuthenticatedUserId(), false));
 }
 
-bool is_written_by_alter_system(const config_generic &setting) {
-    return setting.sourcefile != nullptr &&
-           strcmp(last_dir_separator(setting.sourcefile) + 1, PG_AUTOCONF_FILENAME) == 0;
-}
-
 // Returns what to do where commands change a file, a database or a role. Sessions that begin later
 // see the change; this one may not see it, or not at once.
 const char *to_run(const char *commands) {
@@ -46,19 +41,21 @@ int node() {
     return node_setting;
 }
 
+bool node_is_given_to_all() {
+    const GucSource source = server::setting(node_name).source;
+    return source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT;
+}
+
 const char *how_to_unset_node() {
     if (node() == node_unset)
-        return "as a superuser, run: ";
+        return "run: ";
     const config_generic &setting = server::setting(node_name);
     switch (setting.source) {
     case PGC_S_FILE:
-        // The file that ALTER SYSTEM writes takes precedence over every other file.
-        return to_run(is_written_by_alter_system(setting)
-                          ? "ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf()"
-                          : "ALTER SYSTEM SET snowflake.node = 0; SELECT pg_reload_conf()");
     case PGC_S_ARGV:
-        return "start the server without snowflake.node on its command line, and then, "
-               "as a superuser, run: ";
+        // What is set for the database takes precedence, and needs no command that has to stand
+        // alone in its transaction.
+        return to_run(psprintf("ALTER DATABASE %s SET %s = 0", this_database(), node_name));
     case PGC_S_GLOBAL:
         return to_reset("ROLE ALL");
     case PGC_S_DATABASE:

@@ -9,8 +9,12 @@ inline constexpr int node_unset = 0;
 inline constexpr int max_node = 1023;
 int node();
 
+// Tells whether the value comes from where it holds for others than this session too: a file, the
+// command line, a database or a role.
+bool node_is_given_to_all();
+
 // Returns the part of a hint that tells how to unset snowflake.node in the place where it is set.
-// It stands between "To .., " and further commands, and tells that a superuser must run them.
+// It stands between "To .., " and further commands, and tells where a superuser must run them.
 // palloc'd, or a constant.
 const char *how_to_unset_node();
 

@@ -93,6 +93,14 @@ Node *with_number(Node *node, void *context) {
         makeNullConst(column->vartype, column->vartypmod, column->varcollid));
 }
 
+// Whether the expressions of a partition key are harmless. The server evaluates what is constant in
+// them as soon as it is asked for a bound.
+bool has_harmless_key(Oid partitioned) {
+    const List *stored = expression::stored_in(PartitionedRelationId, partitioned);
+    return stored == NIL || (linitial(stored) != nullptr &&
+                             harmless::to_evaluate(static_cast<Node *>(linitial(stored))));
+}
+
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
 Node *bound_of(Oid partition, Relation whole) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
@@ -157,17 +165,17 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!get_rel_relispartition(partition))
         return false;
     const Oid parent = get_partition_parent(partition, false);
-    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID))
+    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
         return false;
+    const run_as::Identity before = run_as::become(role_for(parent));
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
     table_close(whole, NoLock);
-    if (bound == nullptr || !harmless::to_evaluate(bound))
-        return false;
-    const run_as::Identity before = run_as::become(role_for(parent));
-    evaluate(bound, numbers, count, outcomes);
+    const bool is_harmless = bound != nullptr && harmless::to_evaluate(bound);
+    if (is_harmless)
+        evaluate(bound, numbers, count, outcomes);
     run_as::resume(before);
-    return true;
+    return is_harmless;
 }
 
 } // namespace snowflake::trial

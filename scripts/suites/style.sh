@@ -61,7 +61,7 @@ is_formatted() {
         xargs -0 "clang-format-$clang_version" --dry-run -Werror
 }
 
-# Checks the extension with the flags of PGXS, and the tests with those of CMake. clang-tidy writes its
+# Checks the extension with the flags of PGXS, and the tests as CMake compiles them. clang-tidy writes its
 # findings to standard output.
 is_tidy() {
     local includes
@@ -70,7 +70,8 @@ is_tidy() {
         xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' -- -std=c++20 \
             -fno-exceptions -fno-rtti -D_GNU_SOURCE '-DSNOWFLAKE_VERSION=""' -isystem "$includes" \
             2>/dev/null &&
-        find "$checkout/test" -name '*.cpp' -print0 |
-        xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' \
+        sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$checkout/build/test/compile_commands.json" |
+        grep -v "^$checkout/src/" | sort -u |
+        xargs -d '\n' -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' \
             -p "$checkout/build/test" 2>/dev/null
 }

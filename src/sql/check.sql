@@ -318,32 +318,33 @@ CREATE FUNCTION snowflake._findings_of_node()
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    identifier constant bigint := (SELECT system_identifier FROM pg_control_system());
     setting constant integer := snowflake._node_setting();
+    reason text;
+    cure text;
 BEGIN
+    BEGIN
+        PERFORM snowflake.node();
+    EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
+        GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+    END;
     RETURN QUERY
-        SELECT 'error', 'this instance', 'it has no node number', 'SELECT snowflake.claim_node()'
-            WHERE setting IS NULL AND NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.system_identifier = identifier AND NOT n.leased)
+        SELECT 'error', 'this instance', reason, cure WHERE reason IS NOT NULL
         UNION ALL
-        SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and this instance has not claimed it',
+        SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and other instances do not hear of it',
                format('SELECT snowflake.claim_node(%s)', setting)
-            WHERE setting IS NOT NULL AND NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = setting)
+            WHERE setting IS NOT NULL AND reason IS NULL
+              AND NOT EXISTS (SELECT FROM snowflake.cluster c WHERE c.is_this_instance AND c.node = setting)
         UNION ALL
-        SELECT 'error', format('node %s', setting),
-               concat('the setting snowflake.node has the number, which ',
-                      CASE WHEN bool_or(n.leased) THEN 'is reserved for leases' ELSE 'another instance has claimed' END, ': ',
-                      string_agg(n.name, ', ' ORDER BY n.name)),
-               concat('As a superuser: ALTER SYSTEM RESET snowflake.node; SELECT pg_reload_conf(); in a new session: SELECT snowflake.claim_node()')
-            FROM snowflake.nodes n
-            WHERE n.node = setting AND (n.leased OR n.system_identifier <> identifier)
-            HAVING count(*) > 0
-        UNION ALL
-        SELECT CASE WHEN c.is_this_instance THEN 'error' ELSE 'warning' END, format('node %s', c.node),
-               format('claimed by %s as well as by %s, which has the better claim', c.name, c.lost_to),
-               CASE WHEN c.is_this_instance THEN 'SELECT snowflake.release_node(); SELECT snowflake.claim_node()'
-                    ELSE format('On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()', c.name) END
+        SELECT 'warning', format('node %s', c.node),
+               format('%s has it as well as %s, which has the better claim', c.name, c.lost_to),
+               format('On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()', c.name)
             FROM snowflake.cluster c
-            WHERE c.lost_to IS NOT NULL AND NOT c.leased;
+            WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
+        UNION ALL
+        SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %s', c.place),
+               'On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
+            FROM snowflake.cluster c
+            WHERE c.kind = 'copy';
 END
 $function$;
 COMMENT ON FUNCTION snowflake._findings_of_node() IS
@@ -391,9 +392,11 @@ BEGIN
             FROM pg_event_trigger e WHERE e.evtname = 'snowflake_convert_new_columns' AND e.evtenabled <> 'A'
         UNION ALL
         SELECT 'error', format('trigger %I of table %s', g.tgname, g.tgrelid::regclass),
-               'it is not enabled always: sessions do not hear of claims',
+               'it is not enabled always: what other instances claim is not heard of, or not guarded',
                format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname)
-            FROM pg_trigger g WHERE g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname = 'changed' AND g.tgenabled <> 'A'
+            FROM pg_trigger g
+            WHERE g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
+              AND g.tgenabled <> 'A'
         UNION ALL
         SELECT 'error', format('schema %I', n.nspname),
                format('%s may create objects in it, and have their code run by whoever uses the extension',

@@ -1,32 +1,92 @@
 -- The registry of node numbers: which instance has which number, where several instances replicate to
 -- each other. The rule of claims in src/claims.hpp, which the functions here ask, decides whose a number is.
+-- src/numbering.cpp has what the commands do.
 
--- Users replicate this table among the instances like their own tables. Only the instance that a row
--- is about writes the row, and the key contains its system identifier: two instances that claim the
--- same number make two rows, and no replication conflict. For the same reason no other column is
--- unique. A dump does not contain the rows: a database restored elsewhere must not bring claims along.
+-- Users replicate this table among the instances like their own tables. Each row is an act: what an
+-- instance has said about numbers. No row can halt replication:
+-- - The trigger makes the key anew on each server, and nothing else is unique or checked. A row that arrives therefore
+--   never conflicts with another, and the trigger passes over one whose act is there already.
+-- - The columns are the same in all versions, so that servers of all versions can replicate to each other.
+--   "more" is for what a later version has to add; a kind of act that a version does not know counts for nothing.
+-- A dump does not contain the rows: a database restored elsewhere must not bring claims along.
 CREATE TABLE snowflake.nodes (
-    node integer NOT NULL CHECK (node BETWEEN 1 AND snowflake._last_node()),
+    key uuid PRIMARY KEY,
+    act uuid NOT NULL,
+    kind text NOT NULL,
+    node integer NOT NULL,
+    last_node integer NOT NULL,
     system_identifier bigint NOT NULL,
+    database bigint NOT NULL,
+    copy bigint NOT NULL,
+    place text NOT NULL,
     name text NOT NULL,
-    claimed_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    leased boolean NOT NULL DEFAULT false,
+    claimed_at timestamptz NOT NULL,
+    said_at timestamptz NOT NULL,
+    free_from timestamptz,
+    answers uuid,
     version text NOT NULL,
-    PRIMARY KEY (node, system_identifier)
+    written_here boolean NOT NULL,
+    more jsonb
 );
+-- A session that looks its number up finds the rows that concern it by these, once there are many.
+CREATE INDEX nodes_act ON snowflake.nodes (act);
+CREATE INDEX nodes_identity ON snowflake.nodes (system_identifier, database);
+CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
+CREATE INDEX nodes_wide ON snowflake.nodes (kind) WHERE last_node <> node OR kind = 'ignore';
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
-    'node numbers that instances have claimed; to be replicated among them';
+    'what instances have said about node numbers; to be replicated among them';
+COMMENT ON COLUMN snowflake.nodes.key IS
+    'key of the row on this server; another on each';
+COMMENT ON COLUMN snowflake.nodes.act IS
+    'the act, the same on all servers';
+COMMENT ON COLUMN snowflake.nodes.kind IS
+    'claim, setting or lease: takes numbers; release or remove: gives them up; separate, here, ignore: about the instance';
+COMMENT ON COLUMN snowflake.nodes.node IS
+    'first number that the act is about';
+COMMENT ON COLUMN snowflake.nodes.last_node IS
+    'last number that the act is about';
 COMMENT ON COLUMN snowflake.nodes.system_identifier IS
-    'whose claim it is: the system_identifier of pg_control_system()';
+    'whose numbers these are: the system_identifier of pg_control_system()';
+COMMENT ON COLUMN snowflake.nodes.database IS
+    'whose numbers these are: the OID of the database, which has sequences of its own';
+COMMENT ON COLUMN snowflake.nodes.copy IS
+    'whose numbers these are: 0, or a number that tells a physical copy from its original';
+COMMENT ON COLUMN snowflake.nodes.place IS
+    'where the writer of the act ran: host and data directory';
 COMMENT ON COLUMN snowflake.nodes.name IS
     'what people call the instance';
 COMMENT ON COLUMN snowflake.nodes.claimed_at IS
-    'of two claims to a number the earlier is the better one; of equals that of the lower identifier';
-COMMENT ON COLUMN snowflake.nodes.leased IS
-    'whether sessions of the instance get the number from snowflake.lease_node; else it is its own';
+    'of two claims to a number the earlier is the better one; of equals that of the lower identity';
+COMMENT ON COLUMN snowflake.nodes.said_at IS
+    'of two acts about an instance and a number the later counts';
+COMMENT ON COLUMN snowflake.nodes.free_from IS
+    'from when on another instance may claim what is given up';
+COMMENT ON COLUMN snowflake.nodes.answers IS
+    'the act of a copy, or of an original, that this one replies to';
 COMMENT ON COLUMN snowflake.nodes.version IS
-    'version of the extension when the instance last called snowflake.claim_node';
+    'version of the extension, and major version of the server, that wrote the act';
+COMMENT ON COLUMN snowflake.nodes.written_here IS
+    'whether the act was written on this server, or on the one that it is a copy of';
+COMMENT ON COLUMN snowflake.nodes.more IS
+    'what a later version has to add';
+
+-- The role that installs the extension owns the table: a subscription applies rows as the owner of the table.
+-- What the functions below write, they write with the rights of the owner.
+DO $install$
+BEGIN
+    EXECUTE format('ALTER TABLE snowflake.nodes OWNER TO %I',
+                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
+END
+$install$;
+
+CREATE FUNCTION snowflake._guard_nodes()
+    RETURNS trigger
+    AS 'MODULE_PATHNAME', 'snowflake_guard_nodes'
+    LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._guard_nodes() IS
+    'lets rows of snowflake.nodes only be added, and each act once';
 
 CREATE FUNCTION snowflake._nodes_changed()
     RETURNS trigger
@@ -36,38 +96,37 @@ REVOKE EXECUTE ON FUNCTION snowflake._nodes_changed() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake._nodes_changed() IS
     'tells all sessions to look at snowflake.nodes again';
 
--- The trigger fires ALWAYS, so that sessions hear of rows that arrive by replication, too. TRUNCATE
--- needs no trigger: the server itself tells all sessions of it.
+-- The triggers fire ALWAYS, so that they see what arrives by replication, too.
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake.nodes
+    FOR EACH ROW EXECUTE FUNCTION snowflake._guard_nodes();
+CREATE TRIGGER guard_truncate BEFORE TRUNCATE ON snowflake.nodes
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake._guard_nodes();
+CREATE TRIGGER truncated AFTER TRUNCATE ON snowflake.nodes
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake._guard_nodes();
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
     FOR EACH ROW EXECUTE FUNCTION snowflake._nodes_changed();
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard_truncate;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER truncated;
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
 
-CREATE FUNCTION snowflake._is_better_claim(claimed_at timestamptz, system_identifier bigint,
-                                           than_claimed_at timestamptz,
-                                           than_system_identifier bigint)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_better_claim'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._is_better_claim(timestamptz, bigint, timestamptz, bigint) IS
-    'tells whether of two claims to a node number the first is the better one';
+CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT kind text,
+                                   OUT name text, OUT is_this_instance boolean, OUT lost_to text,
+                                   OUT claimed_at timestamptz, OUT system_identifier bigint,
+                                   OUT database bigint, OUT copy bigint, OUT place text,
+                                   OUT version text)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'snowflake_cluster'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._cluster() IS
+    'returns the numbers that instances have, as this instance sees them';
 
--- Of the claims to one number, the best is the one that no other is better than. All others have lost
--- to it.
-CREATE VIEW snowflake.cluster AS
-    SELECT n.node, n.name, n.system_identifier, n.claimed_at, n.leased, n.version,
-           n.system_identifier = c.system_identifier AS is_this_instance,
-           (SELECT best.name FROM snowflake.nodes best
-                WHERE best.node = n.node AND best.system_identifier <> n.system_identifier
-                  AND NOT EXISTS (
-                      SELECT FROM snowflake.nodes other
-                          WHERE other.node = best.node
-                            AND snowflake._is_better_claim(
-                                    other.claimed_at, other.system_identifier,
-                                    best.claimed_at, best.system_identifier))) AS lost_to
-        FROM snowflake.nodes n CROSS JOIN pg_catalog.pg_control_system() c;
+CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster();
 GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
 COMMENT ON VIEW snowflake.cluster IS
-    'instances that have claimed node numbers, as this instance sees them';
+    'numbers that instances have, as this instance sees them';
+COMMENT ON COLUMN snowflake.cluster.kind IS
+    'claim, setting or lease: how the instance has the number; copy: a server with the identity of this one';
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
 
@@ -78,13 +137,6 @@ CREATE FUNCTION snowflake._node_setting()
 COMMENT ON FUNCTION snowflake._node_setting() IS
     'returns the value of the setting snowflake.node; NULL: it is not set';
 
-CREATE FUNCTION snowflake._how_to_unset_node()
-    RETURNS text
-    AS 'MODULE_PATHNAME', 'snowflake_how_to_unset_node'
-    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._how_to_unset_node() IS
-    'returns the part of a hint that takes the setting snowflake.node away from where it stands';
-
 CREATE FUNCTION snowflake.node()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node'
@@ -92,168 +144,166 @@ CREATE FUNCTION snowflake.node()
 COMMENT ON FUNCTION snowflake.node() IS
     'returns the node number that this instance makes snowflake IDs with';
 
--- The functions that follow are for claim_node.
-
-CREATE FUNCTION snowflake._claimed_node()
-    RETURNS integer
-    AS 'MODULE_PATHNAME', 'snowflake_claimed_node'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION snowflake._claimed_node() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._claimed_node() IS
-    'returns the node number that this instance has claimed; NULL: none';
-
-CREATE FUNCTION snowflake._require_claimable(node integer)
-    RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_require_claimable'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION snowflake._require_claimable(integer) FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._require_claimable(integer) IS
-    'raises an error if another claim to the node number is better than one of this instance';
-
-CREATE FUNCTION snowflake._how_to_claim_another()
-    RETURNS text
-    AS 'MODULE_PATHNAME', 'snowflake_how_to_claim_another'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION snowflake._how_to_claim_another() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._how_to_claim_another() IS
-    'returns a hint: how to get a free node number in place of one that is refused';
-
 -- The functions from here on run with the rights of their owner. Operators and applications then need
 -- the right to call them, and no other.
 
-CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
-    RETURNS integer
+-- Warns where other tables are replicated, but not the registry: servers would not hear of each other.
+CREATE FUNCTION snowflake._warn_unreplicated()
+    RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := snowflake._node_setting();
-    mine integer;
-    wanted integer;
+    registry CONSTANT regclass := 'snowflake.nodes';
+    publication name := (SELECT min(pubname::text) FROM pg_publication);
+    subscription name := (SELECT min(s.subname::text) FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+                              WHERE d.datname = current_database());
+    replicator text;
+    is_member boolean;
 BEGIN
-    -- Without the lock two sessions might find the same number free.
-    LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
-    -- A transaction that has one snapshot for all its statements is refused: it would not see the claims of
-    -- a session that it has waited for here.
-    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
-        RAISE EXCEPTION 'cannot claim a snowflake node in a transaction of isolation level %',
-                        upper(current_setting('transaction_isolation'))
-            USING ERRCODE = 'feature_not_supported',
-                  HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED; SELECT snowflake.claim_node(); '
-                         'COMMIT;';
+    IF publication IS NOT NULL
+       AND NOT EXISTS (SELECT FROM pg_publication_tables
+                           WHERE schemaname = 'snowflake' AND tablename = 'nodes') THEN
+        RAISE WARNING 'the table snowflake.nodes is in no publication, though other tables are'
+            USING DETAIL = 'Other servers do not hear which node number this one has.',
+                  HINT = format('ALTER PUBLICATION %I ADD TABLE snowflake.nodes;', publication);
     END IF;
-
-    mine := snowflake._claimed_node();
-    wanted := coalesce(claim_node.node, mine, setting,
-        (SELECT min(free) FROM generate_series(1, snowflake._last_node()) free
-             WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE n.node = free)));
-
-    IF wanted IS NULL THEN
-        RAISE EXCEPTION 'all snowflake nodes are claimed'
-            USING ERRCODE = 'configuration_limit_exceeded',
-                  HINT = 'As a superuser, remove from snowflake.nodes the claims of instances that '
-                         'are gone for good.';
-    ELSIF wanted NOT BETWEEN 1 AND snowflake._last_node() THEN
-        RAISE EXCEPTION 'snowflake node % is out of range', wanted
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Nodes are 1 to %s.', snowflake._last_node()),
-                  HINT = snowflake._how_to_claim_another();
-    ELSIF wanted <> mine THEN
-        RAISE EXCEPTION 'this instance has already claimed snowflake node %', mine
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('To give it up for the other: SELECT snowflake.release_node(); '
-                                'SELECT snowflake.claim_node(%s);', wanted);
-    ELSIF wanted <> setting THEN
-        RAISE EXCEPTION 'cannot claim snowflake node %: snowflake.node is %', wanted, setting
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('To claim node %s, %sSELECT snowflake.claim_node(%s);', wanted,
-                                snowflake._how_to_unset_node(), wanted);
+    IF subscription IS NOT NULL
+       AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = registry) THEN
+        RAISE WARNING 'the table snowflake.nodes is in no subscription, though other tables are'
+            USING DETAIL = 'This server does not hear which node numbers others have.',
+                  HINT = format('Add the table to the publication on the other server, and run here: '
+                                'ALTER SUBSCRIPTION %I REFRESH PUBLICATION;', subscription);
     END IF;
-
-    PERFORM snowflake._require_claimable(wanted);
-    INSERT INTO snowflake.nodes AS n (node, system_identifier, name, version)
-        VALUES (wanted, identifier,
-                coalesce(claim_node.name, nullif(current_setting('cluster_name'), ''),
-                         'node ' || wanted),
-                (SELECT extversion FROM pg_extension WHERE extname = 'snowflake'))
-        ON CONFLICT ON CONSTRAINT nodes_pkey DO UPDATE
-            SET name = coalesce(claim_node.name, n.name), version = excluded.version
-            WHERE (n.name, n.version)
-                  IS DISTINCT FROM (coalesce(claim_node.name, n.name), excluded.version);
-    RETURN wanted;
+    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
+        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
+                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
+        EXECUTE format('SELECT count(*) = 0 OR bool_or(set_reloid = $1) FROM %I.replication_set_table', replicator)
+            INTO is_member USING registry;
+        IF NOT is_member THEN
+            RAISE WARNING 'the table snowflake.nodes is in no replication set, though other tables are'
+                USING DETAIL = 'Other servers do not hear which node number this one has.',
+                      HINT = CASE replicator
+                                 WHEN 'pglogical' THEN
+                                     'SELECT pglogical.replication_set_add_table(''default'', ''snowflake.nodes'');'
+                                 ELSE 'SELECT spock.repset_add_table(''default'', ''snowflake.nodes'');' END;
+        END IF;
+    END LOOP;
 END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake._warn_unreplicated() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._warn_unreplicated() IS
+    'warns if other tables are replicated, and snowflake.nodes is not';
+
+CREATE FUNCTION snowflake._say_what_lacks()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_say_what_lacks'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake._say_what_lacks() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._say_what_lacks() IS
+    'writes into snowflake.nodes what this instance has not said yet, such as the number of the setting';
+
+CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_claim_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake.claim_node(integer, text) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.claim_node(integer, text) IS
-    'claims a node number, or the lowest free one, for this instance';
+    'claims a node number, or one that nobody has, for this instance';
 
-CREATE FUNCTION snowflake.release_node()
+CREATE FUNCTION snowflake.release_node(INOUT node integer DEFAULT NULL, OUT free_from timestamptz)
+    AS 'MODULE_PATHNAME', 'snowflake_release_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.release_node(integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.release_node(integer) IS
+    'gives up a node number of this instance, and tells from when on another may have it';
+
+CREATE FUNCTION snowflake.announce_node()
     RETURNS integer
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    DELETE FROM snowflake.nodes
-        WHERE system_identifier = (SELECT system_identifier FROM pg_control_system()) AND NOT leased
-        RETURNING node
-$function$;
-REVOKE EXECUTE ON FUNCTION snowflake.release_node() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.release_node() IS
-    'gives up the node number that this instance has claimed';
+    AS 'MODULE_PATHNAME', 'snowflake_announce_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.announce_node() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.announce_node() IS
+    'says again which node numbers this instance has, for servers that have not heard of it';
+
+CREATE FUNCTION snowflake.remove_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
+    RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'snowflake_remove_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) IS
+    'gives up the node numbers of an instance that is gone, and tells from when on another may have them';
+
+CREATE FUNCTION snowflake.ignore_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_ignore_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) IS
+    'lets the claims of an unrelated instance count for nothing on this server';
+
+CREATE FUNCTION snowflake.separate_copy(force boolean DEFAULT false)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_separate_copy'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.separate_copy(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.separate_copy(boolean) IS
+    'makes this server, a physical copy, an instance of its own that has no node number yet';
+
+CREATE FUNCTION snowflake.take_over_node(force boolean DEFAULT false)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_take_over_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.take_over_node(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.take_over_node(boolean) IS
+    'takes over the node numbers of the instance that this database comes from, after pg_upgrade';
 
 CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
     RETURNS integer
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    identifier CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
-    setting CONSTANT integer := snowflake._node_setting();
-    taken integer[];
-    reserved integer;
-BEGIN
-    IF first < 1 OR last > snowflake._last_node() OR first > last THEN
-        RAISE EXCEPTION 'snowflake nodes % to % are not a range of nodes', first, last
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Nodes are 1 to %s.', snowflake._last_node());
-    END IF;
-
-    LOCK TABLE snowflake.nodes IN SHARE ROW EXCLUSIVE MODE;
-    taken := ARRAY(SELECT n.node FROM snowflake.nodes n
-                       WHERE n.node BETWEEN first AND last
-                         AND (n.system_identifier <> identifier OR NOT n.leased)
-                   UNION SELECT setting WHERE setting BETWEEN first AND last
-                   ORDER BY 1);
-    IF taken <> '{}' THEN
-        RAISE EXCEPTION 'snowflake nodes % to % are not all free', first, last
-            USING ERRCODE = 'object_in_use',
-                  DETAIL = format('In use: %s.', array_to_string(taken, ', ')),
-                  HINT = 'To see by whom: SELECT node, name FROM snowflake.cluster ORDER BY node;';
-    END IF;
-
-    INSERT INTO snowflake.nodes (node, system_identifier, name, leased, version)
-        SELECT number, identifier,
-               coalesce(nullif(current_setting('cluster_name'), ''), 'leases'), true,
-               (SELECT extversion FROM pg_extension WHERE extname = 'snowflake')
-            FROM generate_series(first, last) number
-        ON CONFLICT ON CONSTRAINT nodes_pkey DO NOTHING;
-    GET DIAGNOSTICS reserved = ROW_COUNT;
-    RETURN reserved;
-END $function$;
+    AS 'MODULE_PATHNAME', 'snowflake_reserve_nodes'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
     'claims a range of node numbers for snowflake.lease_node on this instance';
 
--- A lease of a node number is an advisory lock of the session. The two keys of the lock are a number
--- that stands for this extension, and the node.
-CREATE FUNCTION snowflake.lease_node()
-    RETURNS integer
+CREATE FUNCTION snowflake.release_nodes(first integer, last integer)
+    RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'snowflake_release_nodes'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.release_nodes(integer, integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
+    'gives up node numbers that are reserved for leases, and tells from when on another instance may have them';
+
+-- The role that installs the extension, such as the owner of the database, can number a server that nobody
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has.
+DO $install$
+DECLARE
+    installer CONSTANT name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake');
+BEGIN
+    EXECUTE format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.announce_node() TO %I',
+                   installer);
+END
+$install$;
+
+-- A number that the setting gives is in the registry from now on.
+DO $install$
+BEGIN
+    PERFORM snowflake._say_what_lacks();
+END
+$install$;
+
+-- A lease of a node number is two advisory locks of the session. One is of the number: its keys are a number
+-- that stands for this extension, and the node. The other is of the token, whose lowest bits are the node.
+-- A client that shares the session with others, by way of a pooler, can show only the token of its own lease.
+CREATE FUNCTION snowflake.lease_node(OUT node integer, INOUT token bigint DEFAULT NULL)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     lock_class CONSTANT integer := 1936617335; -- "snow" in ASCII
     candidates CONSTANT integer[] := ARRAY(
-        SELECT c.node FROM snowflake.cluster c
-            WHERE c.is_this_instance AND c.leased AND c.lost_to IS NULL ORDER BY c.node);
-    candidate integer;
+        SELECT number FROM snowflake.cluster c, generate_series(c.node, c.last_node) number
+            WHERE c.is_this_instance AND c.kind = 'lease' AND c.lost_to IS NULL ORDER BY number);
+    is_held boolean;
 BEGIN
     -- A standby has the claims of its primary, but not its locks: it would lease a number twice.
     IF pg_is_in_recovery() THEN
@@ -262,22 +312,39 @@ BEGIN
                   HINT = 'Lease the node number on the primary.';
     END IF;
 
-    SELECT l.objid::integer INTO candidate FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.classid = lock_class::oid AND l.objsubid = 2
-          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-          AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' -- others may share other modes
-          AND l.objid::integer = ANY (candidates)
-        ORDER BY l.objid;
-    IF FOUND THEN
-        -- This session has the lock, and no other session has. The lock may be the transaction's, which
-        -- looks the same here but ends with the transaction: locked again, it is the session's.
-        PERFORM pg_advisory_lock(lock_class, candidate);
-        RETURN candidate;
+    IF token IS NOT NULL THEN
+        node := (token & snowflake._last_node())::integer;
+        SELECT count(*) = 2 INTO is_held FROM pg_locks l
+            WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock'
+              AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+              AND (l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = token
+                   OR l.objsubid = 2 AND l.classid = lock_class::oid AND l.objid = node::oid);
+        IF NOT is_held THEN
+            RAISE EXCEPTION 'this session does not hold the lease of snowflake node %', node
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = 'The session that leased it has ended, or a pooler has passed this call to another session.',
+                      HINT = 'Use a connection of its own, and lease again: SELECT * FROM snowflake.lease_node();';
+        ELSIF node <> ALL (candidates) THEN
+            RAISE EXCEPTION 'snowflake node % is not reserved for leases any more', node
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      HINT = 'Lease another: SELECT * FROM snowflake.lease_node();';
+        END IF;
+        RETURN;
     END IF;
 
-    FOREACH candidate IN ARRAY candidates LOOP
-        IF pg_try_advisory_lock(lock_class, candidate) THEN
-            RETURN candidate;
+    -- A number that this session has leased already is another client's, for all that is known.
+    FOR node IN
+        SELECT candidate FROM unnest(candidates) candidate
+            WHERE NOT EXISTS (SELECT FROM pg_locks l
+                                  WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid()
+                                    AND l.classid = lock_class::oid AND l.objsubid = 2
+                                    AND l.objid = candidate::oid)
+            ORDER BY candidate
+    LOOP
+        IF pg_try_advisory_lock(lock_class, node) THEN
+            token := ('x' || left(replace(gen_random_uuid()::text, '-', ''), 12))::bit(48)::bigint << 10 | node;
+            PERFORM pg_advisory_lock(token);
+            RETURN;
         END IF;
     END LOOP;
 
@@ -292,7 +359,7 @@ BEGIN
               HINT = format('As a superuser, reserve more, for example: '
                             'SELECT snowflake.reserve_nodes(1000, %s);', snowflake._last_node());
 END $function$;
-REVOKE EXECUTE ON FUNCTION snowflake.lease_node() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.lease_node() IS
-    'leases a node number to this session, until it ends';
+REVOKE EXECUTE ON FUNCTION snowflake.lease_node(bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
+    'leases a node number to this session until it ends, or confirms the lease of a token';
 

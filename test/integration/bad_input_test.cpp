@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-namespace integration {
+namespace integration::bad_input_test {
 namespace {
 
 using snowflake::testing::environment_number;
@@ -222,7 +222,7 @@ TEST_F(BadInput, IsAnErrorAndNoMore) {
     EXPECT_EQ(
         session.number("SELECT count(*) FROM pg_locks JOIN pg_sequence ON relation = seqrelid"), 0);
     session.run("DISCARD ALL");
-    session.run("CREATE SEQUENCE fresh; SET snowflake.node = 1");
+    session.run("SET snowflake.node = 0; SELECT snowflake.claim_node(); CREATE SEQUENCE fresh");
     EXPECT_GT(session.number("SELECT snowflake.nextval('fresh')"), 0);
     const std::string log = read_file(server_.file("log"));
     for (const char *sign : {"PANIC", "terminated by signal", "leak", "TRAP"})
@@ -230,4 +230,4 @@ TEST_F(BadInput, IsAnErrorAndNoMore) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::bad_input_test

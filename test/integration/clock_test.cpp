@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-namespace integration {
+namespace integration::clock_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -343,4 +343,4 @@ TEST_F(Clock, MayStepAnywhereUnderLoad) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::clock_test

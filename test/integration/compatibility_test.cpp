@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace integration {
+namespace integration::compatibility_test {
 namespace {
 
 constexpr int node = 5;
@@ -208,4 +208,4 @@ TEST(NewColumns, DoNotNeedTheLibraryWhereTheSettingIsOff) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::compatibility_test

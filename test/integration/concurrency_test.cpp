@@ -13,7 +13,7 @@
 #include <memory>
 #include <ostream>
 
-namespace integration {
+namespace integration::concurrency_test {
 namespace {
 
 constexpr unsigned clients = 8;
@@ -314,4 +314,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ConcurrentSetval, testing::Values("", "UNLOGGED"
                          });
 
 } // namespace
-} // namespace integration
+} // namespace integration::concurrency_test

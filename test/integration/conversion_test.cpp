@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <sstream>
 
-namespace integration {
+namespace integration::conversion_test {
 namespace {
 
-constexpr int tables = 80;
+constexpr int tables = 50;
 constexpr Random::result_type seed = 2023;
 
 // Of the sequences that tables or defaults of the schema use.
@@ -148,4 +148,4 @@ TEST_F(Conversion, TakesAlongAllSequencesAtOnce) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::conversion_test

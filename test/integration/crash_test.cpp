@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace integration {
+namespace integration::crash_test {
 namespace {
 
 // The WAL writer hardly ever writes: the crash loses all WAL that no session has flushed.
@@ -221,4 +221,4 @@ TEST(Crash, PutsASequenceAtMostASecondAheadOfTheClock) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::crash_test

@@ -9,7 +9,7 @@
 #include <array>
 #include <ostream>
 
-namespace integration {
+namespace integration::dump_test {
 namespace {
 
 struct Case {
@@ -135,4 +135,4 @@ TEST(DumpOfClaims, HoldsNone) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::dump_test

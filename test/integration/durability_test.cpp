@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace integration {
+namespace integration::durability_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -386,4 +386,4 @@ TEST_F(Durability, AnIdMadeDuringTheCommitNeverComesAgain) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::durability_test

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace integration {
+namespace integration::failover_test {
 namespace {
 
 // An asynchronous standby may not know all IDs that its primary handed out. The clock then keeps
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Failover, testing::ValuesIn(kinds()),
                          [](const auto &instance) { return instance.param.name; });
 
 } // namespace
-} // namespace integration
+} // namespace integration::failover_test

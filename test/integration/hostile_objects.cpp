@@ -95,7 +95,7 @@ std::string in_quotes(const std::string &name) {
 
 } // namespace
 
-const std::array<HostileObjects::Kind, 25> HostileObjects::all_kinds{{
+const std::array<HostileObjects::Kind, 26> HostileObjects::all_kinds{{
     {"schema", &HostileObjects::schema},
     {"sequence", &HostileObjects::hostile_sequence},
     {"function", &HostileObjects::function},
@@ -109,6 +109,7 @@ const std::array<HostileObjects::Kind, 25> HostileObjects::all_kinds{{
     {"collation", &HostileObjects::collation},
     {"cast", &HostileObjects::cast},
     {"table", &HostileObjects::table},
+    {"partitioned table", &HostileObjects::partitioned_table},
     {"temporary table", &HostileObjects::temporary_table},
     {"index", &HostileObjects::index},
     {"foreign key", &HostileObjects::foreign_key},
@@ -450,6 +451,15 @@ bool HostileObjects::table() {
         return false;
     run("INSERT INTO " + made + " (a) VALUES (1)");
     return true;
+}
+
+bool HostileObjects::partitioned_table() {
+    const std::string made = new_name();
+    return run("CREATE TABLE " + made + " (a bigserial) PARTITION BY RANGE (" + fixed_number("a") +
+                   ")",
+               tables_, made) &&
+           run("CREATE TABLE " + new_name() + " PARTITION OF " + made +
+               " FOR VALUES FROM (MINVALUE) TO (MAXVALUE)");
 }
 
 bool HostileObjects::temporary_table() {

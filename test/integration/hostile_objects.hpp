@@ -46,7 +46,7 @@ class HostileObjects {
         const char *name;
         bool (HostileObjects::*make)();
     };
-    static const std::array<Kind, 25> all_kinds;
+    static const std::array<Kind, 26> all_kinds;
 
     // The words of names and expressions.
     const std::string &any(const Names &names);
@@ -77,6 +77,7 @@ class HostileObjects {
     bool collation();
     bool cast();
     bool table();
+    bool partitioned_table();
     bool temporary_table();
     bool index();
     bool foreign_key();

@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace integration {
+namespace integration::hostile_test {
 namespace {
 
 using snowflake::testing::environment_number;
@@ -393,4 +393,4 @@ TEST_F(Hostile, CodeRunsAsNobodyElseAndStopsNobody) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::hostile_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace integration {
+namespace integration::install_test {
 namespace {
 
 const char *const create = "CREATE EXTENSION snowflake";
@@ -255,4 +255,4 @@ TEST_F(Install, ADumpIsRestored) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::install_test

@@ -13,7 +13,7 @@
 #include <memory>
 #include <sstream>
 
-namespace integration {
+namespace integration::kill_test {
 namespace {
 
 enum class Victim {
@@ -193,4 +193,4 @@ TEST(Kill, LosesNoId) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::kill_test

@@ -3,6 +3,7 @@
 // no more.
 #include "leased_ids.hpp"
 #include "process.hpp"
+#include "registry.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
@@ -15,12 +16,12 @@
 #include <set>
 #include <thread>
 
-namespace integration {
+namespace integration::lease_test {
 namespace {
 
 constexpr int first_node = 900;
 constexpr int node_count = 20;
-const std::string lease = "SELECT snowflake.lease_node()";
+const std::string lease = "SELECT node FROM snowflake.lease_node()";
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
 
@@ -75,7 +76,7 @@ TEST_F(Lease, EndsWithItsSession) {
     Session(server_).run("SELECT pg_terminate_backend(" +
                          sessions[7]->text("SELECT pg_backend_pid()") + ")");
     wait_for(server_, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'",
-             std::to_string(node_count - 1));
+             std::to_string(2 * (node_count - 1)));
     Session next(server_);
     EXPECT_EQ(next.number(lease), nodes[7]);
 
@@ -144,13 +145,11 @@ TEST_F(LeasedIdsTest, EndWithTheSession) {
 TEST_F(LeasedIdsTest, EndWithABetterClaim) {
     pqxx::connection connection(server_.conninfo());
     examples::LeasedIds ids(connection);
-    Session(server_).run("INSERT INTO snowflake.nodes (node, system_identifier, name, claimed_at, "
-                         "version) VALUES (" +
-                         std::to_string(ids.node()) + ", 5, 'elder', '2023-01-01', '1.0.0')");
+    Session(server_).run(arrival(static_cast<int>(ids.node()), "elder"));
     ids_until_error<std::runtime_error>(ids);
     EXPECT_THROW(ids.next(), std::runtime_error);
     EXPECT_TRUE(connection.is_open());
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::lease_test

@@ -152,7 +152,7 @@ void Mesh::join_last() const {
         catch_up(first, last, *other);
         switch_subscription(first, *other, false);
     }
-    Session(*last.server).run("TRUNCATE orders, snowflake.nodes");
+    Session(*last.server).run("TRUNCATE orders");
     subscribe(last, first, true);
     for (const Member *other : others) {
         go_on_from(last, first, *other);

@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
-namespace integration {
+namespace integration::midway_test {
 namespace {
 
 // Whether gdb is in one of the directories where programs are looked for.
@@ -148,4 +148,4 @@ INSTANTIATE_TEST_SUITE_P(Clock, Midway, testing::Bool(), [](const auto &instance
 });
 
 } // namespace
-} // namespace integration
+} // namespace integration::midway_test

@@ -7,9 +7,11 @@
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <memory>
 #include <optional>
+#include <set>
 
-namespace integration {
+namespace integration::pooler_test {
 namespace {
 
 const std::filesystem::path pgbouncer = "/usr/sbin/pgbouncer";
@@ -129,5 +131,36 @@ TEST_F(Pooling, ByTransactionShowsNoOtherClientsId) {
     expect_nothing_seen(one);
 }
 
+// Three clients share one session. Each gets a number of its own, and finds out when the session
+// that holds it is another.
+TEST_F(Pooling, ByTransactionLeasesANumberToEachClient) {
+    Session(server()).run("SELECT snowflake.reserve_nodes(900, 909)");
+    const Pooler pooler(server(), "transaction");
+    std::vector<std::unique_ptr<Session>> clients;
+    std::vector<std::string> tokens;
+    std::set<Id> nodes;
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(std::make_unique<Session>(pooler.conninfo()));
+        tokens.push_back(clients.back()->text("SELECT token FROM snowflake.lease_node()"));
+        nodes.insert(std::stoll(tokens.back()) & 1023);
+    }
+    EXPECT_EQ(nodes.size(), 3U) << "two clients have the same number";
+    const auto confirm = [&](std::size_t i) {
+        return "SELECT node FROM snowflake.lease_node(" + tokens[i] + ")";
+    };
+    for (std::size_t i = 0; i < clients.size(); ++i)
+        EXPECT_TRUE(nodes.contains(clients[i]->number(confirm(i))));
+
+    const pid_t shared = clients[0]->backend();
+    ASSERT_EQ(clients[1]->backend(), shared) << "the clients do not share a connection";
+    Session(server()).run("SELECT pg_terminate_backend(" + std::to_string(shared) + ", 600000)");
+    Session other(pooler.conninfo());
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (other.sqlstate("SELECT 1") != "00000" && std::chrono::steady_clock::now() < deadline)
+        pause_between_looks();
+    for (std::size_t i = 0; i < clients.size(); ++i)
+        EXPECT_EQ(Session(pooler.conninfo()).sqlstate(confirm(i)), undefined);
+}
+
 } // namespace
-} // namespace integration
+} // namespace integration::pooler_test

@@ -26,7 +26,9 @@ const char *const all_oids =
     " UNION SELECT oid FROM pg_type WHERE oid >= 16384 UNION SELECT oid FROM pg_namespace"
     " UNION SELECT oid FROM pg_authid ORDER BY 1";
 const char *const all_functions =
-    "SELECT concat_ws(' ', quote_ident(proname), prolang <> 13, pronargs - pronargdefaults,"
+    "SELECT concat_ws(' ', quote_ident(proname), prolang <> 13,"
+    " proname ~ '^(claim|release|announce|remove|ignore|separate|reserve)_',"
+    " pronargs - pronargdefaults,"
     " (SELECT string_agg(replace(format_type(a, NULL), ' ', '~'), ' ' ORDER BY n)"
     " FROM unnest(proargtypes) WITH ORDINALITY t(a, n)))"
     " FROM pg_proc WHERE pronamespace = 'snowflake'::regnamespace"
@@ -38,8 +40,10 @@ std::vector<Function> functions_of_the_extension(Session &session) {
         std::istringstream words(line);
         Function function{};
         std::string costly;
-        words >> function.name >> costly >> function.needed_arguments;
+        std::string lasting;
+        words >> function.name >> costly >> lasting >> function.needed_arguments;
         function.costly = costly == "t";
+        function.lasting = lasting == "t";
         for (std::string type; words >> type;) {
             std::replace(type.begin(), type.end(), '~', ' ');
             function.argument_types.push_back(type);
@@ -154,7 +158,7 @@ void Caller::add(const std::string &type, const Texts &expressions) {
 const Function &Caller::choose() {
     for (;;) {
         const Function &function = one_of(functions_);
-        if (!function.costly || random_.one_in(150))
+        if (random_.one_in(function.costly ? 150 : function.lasting ? 20 : 1))
             return function;
     }
 }

@@ -19,6 +19,7 @@ struct Function {
     Texts argument_types;
     int needed_arguments; // the others have defaults
     bool costly;          // not a C function: it plans and alters
+    bool lasting;         // adds to the registry, of which nothing is ever removed
 };
 
 // Writes a text as a literal of SQL.

@@ -1,12 +1,13 @@
 // Many sequences in one session, many IDs in one transaction, many connections on one sequence.
 // Memory does not grow with them, and an error leaves nothing behind.
 #include "load.hpp"
+#include "registry.hpp"
 #include "server.hpp"
 
 #include <fstream>
 #include <sstream>
 
-namespace integration {
+namespace integration::resources_test {
 namespace {
 
 const std::vector<std::string> no_waiting_for_disks = {"autovacuum = off", "fsync = off"};
@@ -186,20 +187,19 @@ std::vector<Mistake> mistakes() {
          {}},
         {"the node of another instance",
          "55000",
-         {"INSERT INTO snowflake.nodes VALUES (6, 1, 'another', now(), false, '1.0.0')",
-          "SET snowflake.node = 6"},
+         {arrival(6, "another"), "SET snowflake.node = 6"},
          one,
-         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
+         {"RESET snowflake.node", "SELECT snowflake.remove_node(5, 16384)"}},
         {"a node that is reserved for leases",
          "55000",
          {"SELECT snowflake.reserve_nodes(900, 909)", "SET snowflake.node = 905"},
          one,
-         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
+         {"RESET snowflake.node", "SELECT snowflake.release_nodes(900, 909)"}},
         {"another node than was claimed",
          "55000",
          {"SELECT snowflake.claim_node(1)", "SET snowflake.node = 2"},
          one,
-         {"RESET snowflake.node", "DELETE FROM snowflake.nodes"}},
+         {"SELECT snowflake.release_node()", "RESET snowflake.node"}},
         {"at the end of time", "2200H", {}, "SELECT snowflake.nextval('at_the_end')", {}},
         {"currval too early", "55000", {}, "SELECT snowflake.currval('unused')", {}},
         {"an error after it", "22012", {}, "SELECT snowflake.nextval('s') / 0", {}},
@@ -304,4 +304,4 @@ TEST(DroppedSequence, IsGoneBetweenTwoCallsOfASession) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::resources_test

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace integration {
+namespace integration::restore_test {
 namespace {
 
 const std::array<Sequence, 5> sequences{{
@@ -168,4 +168,4 @@ TEST(Copy, LivesBesideTheOriginalUnderItsOwnNode) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::restore_test

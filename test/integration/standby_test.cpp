@@ -1,6 +1,7 @@
 // A streaming standby: it decodes IDs, makes none, and once promoted goes on above every ID that
 // its primary handed out.
 #include "ids.hpp"
+#include "registry.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
@@ -10,7 +11,7 @@
 #include <future>
 #include <vector>
 
-namespace integration {
+namespace integration::standby_test {
 namespace {
 
 // The WAL writer hardly ever writes, so the standby gets only WAL that a session has flushed. A
@@ -69,7 +70,7 @@ TEST(Standby, KeepsTheNodeThatItsPrimaryHasClaimed) {
     Session session(primary);
     session.run("CREATE EXTENSION snowflake");
     session.run("SELECT snowflake.claim_node(5)");
-    session.run("INSERT INTO snowflake.nodes VALUES (6, 1, 'another', now(), false, '1.0.0')");
+    session.run(arrival(6, "another"));
 
     const Server copy = Server::standby_of(primary);
     {
@@ -90,7 +91,7 @@ TEST(Standby, LeasesNoNode) {
     Session session(primary);
     session.run("CREATE EXTENSION snowflake");
     session.run("SELECT snowflake.reserve_nodes(900, 900)");
-    const std::string lease = "SELECT snowflake.lease_node()";
+    const std::string lease = "SELECT node FROM snowflake.lease_node()";
     EXPECT_EQ(session.number(lease), 900);
 
     const Server copy = Server::standby_of(primary);
@@ -433,4 +434,4 @@ TEST(SynchronousStandbyWait, IsThatOfSnowflakeNextval) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::standby_test

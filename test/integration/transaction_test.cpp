@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-namespace integration {
+namespace integration::transaction_test {
 namespace {
 
 // The warnings of the server's resource owners all speak of a leak.
@@ -146,4 +146,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TransactionOnDamage, testing::Values("Truncated"
                          [](const auto &instance) { return std::string(instance.param); });
 
 } // namespace
-} // namespace integration
+} // namespace integration::transaction_test

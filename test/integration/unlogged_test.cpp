@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace integration {
+namespace integration::unlogged_test {
 namespace {
 
 // What two sessions do between making the unlogged sequence s and the crash.
@@ -100,4 +100,4 @@ TEST(UnloggedSequence, LosesNoIdOnceItIsLogged) {
 }
 
 } // namespace
-} // namespace integration
+} // namespace integration::unlogged_test

@@ -50,17 +50,15 @@ struct Event {
         make_ids,
         react,
         hear,
-        leave,
-        release
+        leave
     };
 
     std::int64_t at = 0;
     std::int64_t number = 0; // of the event
     int instance = 0;
     Kind kind = Kind::join;
-    Claim claim{};          // that the instance hears of
-    bool withdrawn = false; // whether the claim is given up
-    std::int64_t life = 0;  // the life of the instance that the event is meant for
+    Act act{};             // that the instance hears of
+    std::int64_t life = 0; // the life of the instance that the event is meant for
 
     bool operator>(const Event &other) const {
         return at != other.at ? at > other.at : number > other.number;
@@ -74,38 +72,39 @@ struct Run {
     int instance;
 };
 
-// A set of claims, by number.
-class Claims {
+// The acts that an instance knows, by number.
+class Acts {
   public:
-    void add(const Claim &claim) { of(claim.node).push_back(claim); }
-
-    void remove(const Claim &claim) {
-        std::erase_if(of(claim.node), [&](const Claim &other) {
-            return other.system_identifier == claim.system_identifier;
-        });
+    void add(const Act &act) {
+        by_node_.at(static_cast<std::size_t>(act.first)).push_back(act);
+        all_.push_back(act);
     }
 
-    [[nodiscard]] std::vector<Claim> &of(std::int64_t node) {
+    [[nodiscard]] const std::vector<Act> &of(std::int64_t node) const {
         return by_node_.at(static_cast<std::size_t>(node));
     }
-
-    // The lowest number without a claim; 0: there is none.
-    [[nodiscard]] int lowest_free() const {
-        const auto found = std::find_if(std::next(by_node_.begin()), by_node_.end(),
-                                        [](const auto &claims) { return claims.empty(); });
-        return found == by_node_.end() ? 0 : static_cast<int>(found - by_node_.begin());
-    }
+    [[nodiscard]] const std::vector<Act> &all() const { return all_; }
 
   private:
-    std::vector<std::vector<Claim>> by_node_{node_count + 1};
+    std::vector<std::vector<Act>> by_node_{node_count + 1};
+    std::vector<Act> all_;
 };
+
+Identity identity(std::int64_t identifier) {
+    return {.system_identifier = identifier, .database = 1, .copy = 0};
+}
+
+// What an instance sees of one number, or of all.
+Registry<Act> see(const std::vector<Act> &acts, std::int64_t identifier) {
+    return {acts, identifier, 1, static_cast<std::uint64_t>(identifier)};
+}
 
 struct Instance {
     std::int64_t identifier;
     std::int64_t clock_is_off_by;
-    std::int64_t life = 0;    // counts its joins
-    Claims seen;              // the rows of snowflake.nodes here
-    std::optional<Claim> own; // among them
+    std::int64_t life = 0;  // counts its joins
+    Acts seen;              // the rows of snowflake.nodes here
+    std::optional<Act> own; // the claim among them
     Id last = no_id;
     int side = 0; // of a split
 };
@@ -153,9 +152,9 @@ class Cluster {
     // Expects that every number has one instance, and every instance one number.
     void expect_settled() {
         for (int node = 1; node <= node_count; ++node) {
-            ASSERT_EQ(truth_.of(node).size(), 1U) << "node " << node;
+            ASSERT_EQ(truth_.at(static_cast<std::size_t>(node)).size(), 1U) << "node " << node;
             for (Instance &instance : instances_)
-                ASSERT_EQ(instance.seen.of(node).size(), 1U) << "seen of node " << node;
+                ASSERT_EQ(standing_claims(instance, node), 1) << "seen of node " << node;
         }
         for (Instance &instance : instances_)
             ASSERT_EQ(judge_for(instance).standing, Standing::valid);
@@ -206,7 +205,7 @@ class Cluster {
             claim(event.instance);
             break;
         case Kind::hear:
-            hear(instance, event);
+            instance.seen.add(event.act);
             break;
         case Kind::make_ids:
             if (event.life == instance.life)
@@ -218,11 +217,8 @@ class Cluster {
                 claim(event.instance);
             }
             break;
-        case Kind::leave: // gives the number back when all other clocks are past its own
+        case Kind::leave:
             ++instance.life;
-            add({.at = now_ + 2 * longest_skew, .instance = event.instance, .kind = Kind::release});
-            break;
-        case Kind::release:
             withdraw(event.instance);
             instance.identifier = random_.between(1, no_end); // another instance joins later
             instance.clock_is_off_by = random_.between(-longest_skew, longest_skew);
@@ -231,46 +227,81 @@ class Cluster {
         }
     }
 
-    // Does what snowflake.claim_node() does. Clocks show whole seconds, so that some claims are of
-    // the same time.
+    // The time by the instance's clock. Clocks of claims show whole seconds, so that some claims
+    // are of the same time.
+    [[nodiscard]] std::int64_t clock_of(const Instance &instance) const {
+        return default_layout.epoch_us() + year + now_ + instance.clock_is_off_by;
+    }
+
+    static std::int64_t standing_claims(const Instance &instance, std::int32_t node) {
+        const std::vector<Act> &acts = instance.seen.of(node);
+        const auto view = see(acts, instance.identifier);
+        return std::count_if(acts.begin(), acts.end(),
+                             [&](const Act &act) { return view.stands(act, node); });
+    }
+
+    // Does what snowflake.claim_node() does.
     void claim(int i) {
         Instance &instance = at(i);
-        const int node = instance.seen.lowest_free();
+        const std::int64_t now = clock_of(instance);
+        const auto view = see(instance.seen.all(), instance.identifier);
+        const int node = view.choose(now, [](std::int32_t) { return Seen::nowhere; });
         if (node == 0) {
-            add({.at = now_ + longest_delay_,
+            add({.at = now_ + longest_delay_ + second,
                  .instance = i,
                  .kind = Kind::react,
                  .life = instance.life});
             return;
         }
-        instance.own = {.node = node,
-                        .system_identifier = instance.identifier,
-                        .claimed_at = (now_ + instance.clock_is_off_by) / second};
-        for (const Claim &rival : truth_.of(node))
+        instance.own = new_act(i, snowflake::Kind::claim, node);
+        instance.own->claimed_at = now / second * second;
+        for (const Act &rival : truth_.at(static_cast<std::size_t>(node)))
             remember_rivals(i, rival);
-        truth_.add(*instance.own);
+        truth_.at(static_cast<std::size_t>(node)).push_back(*instance.own);
         made_[instance.identifier] = {.by = i, .at = now_};
-        tell_all(i, *instance.own, false);
+        tell_all(i, *instance.own);
         make_ids(i);
     }
 
+    Act new_act(int i, snowflake::Kind kind, int node) {
+        const Instance &instance = at(i);
+        const auto view = see(instance.seen.of(node), instance.identifier);
+        return {.id = {.high = 1, .low = ++act_count_},
+                .kind = kind,
+                .first = node,
+                .last = node,
+                .about = identity(instance.identifier),
+                .place = static_cast<std::uint64_t>(instance.identifier),
+                .claimed_at = 0,
+                .said_at = view.next_said_at(identity(instance.identifier), clock_of(instance)),
+                .free_from = 0,
+                .answers = {},
+                .written_here = false};
+    }
+
+    // Gives the number up. It is kept free until all clocks are past the last of its IDs; clocks
+    // are farther apart here than the tolerance.
     void withdraw(int i) {
         Instance &instance = at(i);
         if (!instance.own)
             return;
-        truth_.remove(*instance.own);
-        tell_all(i, *instance.own, true);
+        const int node = instance.own->first;
+        Act given_up = new_act(i, snowflake::Kind::release, node);
+        given_up.free_from = clock_of(instance) + 2 * longest_skew;
+        auto &claims = truth_.at(static_cast<std::size_t>(node));
+        std::erase_if(claims, [&](const Act &act) { return act.id == instance.own->id; });
+        tell_all(i, given_up);
         instance.own.reset();
     }
 
-    void remember_rivals(int i, const Claim &rival) {
+    void remember_rivals(int i, const Act &rival) {
         ++outcome_.double_claims;
-        rivals_.insert(std::minmax(i, made_.at(rival.system_identifier).by));
+        rivals_.insert(std::minmax(i, made_.at(rival.about.system_identifier).by));
     }
 
-    // Sends the news of a claim to all instances. News of one instance arrives in its order, as in
+    // Sends the news of an act to all instances. News of one instance arrives in its order, as in
     // replication; the instance itself knows at once.
-    void tell_all(int i, const Claim &claim, bool withdrawn) {
+    void tell_all(int i, const Act &act) {
         const Instance &teller = at(i);
         for (int other = 0; other < node_count; ++other) {
             const bool apart = now_ < split_until_ && at(other).side != teller.side;
@@ -279,37 +310,28 @@ class Cluster {
                 heard_.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(other));
             heard = std::max(heard, leaves + random_.between(0, longest_delay_) +
                                         random_.between(0, longest_hearing));
-            const Event news{.at = heard,
-                             .instance = other,
-                             .kind = Kind::hear,
-                             .claim = claim,
-                             .withdrawn = withdrawn};
-            if (other == i)
-                hear(at(i), news);
-            else
+            const Event news{.at = heard, .instance = other, .kind = Kind::hear, .act = act};
+            if (other != i) {
                 add(news);
+                continue;
+            }
+            Act own = act;
+            own.written_here = true;
+            at(i).seen.add(own);
         }
     }
 
-    static void hear(Instance &instance, const Event &event) {
-        if (event.withdrawn)
-            instance.seen.remove(event.claim);
-        else
-            instance.seen.add(event.claim);
-    }
-
-    static Verdict<Claim> judge_for(Instance &instance) {
-        // The claims to other numbers make no difference, and there are many.
-        return judge<Claim>(0, instance.identifier, [&](auto action) {
-            if (instance.own)
-                for (const Claim &claim : instance.seen.of(instance.own->node))
-                    action(claim);
-        });
+    // The acts on other numbers make no difference, and there are many.
+    [[nodiscard]] Verdict<Act> judge_for(const Instance &instance) const {
+        if (!instance.own)
+            return {};
+        return see(instance.seen.of(instance.own->first), instance.identifier)
+            .judge(0, clock_of(instance));
     }
 
     void make_ids(int i) {
         Instance &instance = at(i);
-        const Verdict<Claim> verdict = judge_for(instance);
+        const Verdict<Act> verdict = judge_for(instance);
         if (verdict.standing == Standing::taken) {
             add({.at = now_ + random_.between(0, longest_reaction),
                  .instance = i,
@@ -320,12 +342,10 @@ class Cluster {
         ASSERT_EQ(verdict.standing, Standing::valid);
         expect_news_is_due(*instance.own);
 
-        const Reservation got =
-            reserve(default_layout, instance.last,
-                    {.now = default_layout.tick_at(default_layout.epoch_us() + year + now_ +
-                                                   instance.clock_is_off_by),
-                     .node = verdict.node,
-                     .wanted = random_.between(1, 100)});
+        const Reservation got = reserve(default_layout, instance.last,
+                                        {.now = default_layout.tick_at(clock_of(instance)),
+                                         .node = verdict.node,
+                                         .wanted = random_.between(1, 100)});
         ASSERT_EQ(got.refusal, Refusal::none);
         instance.last = got.last;
         outcome_.ids += got.count;
@@ -337,12 +357,12 @@ class Cluster {
     }
 
     // Expects that an instance which makes IDs against a better claim cannot have heard of it yet.
-    void expect_news_is_due(const Claim &own) {
-        for (const Claim &other : truth_.of(own.node)) {
-            if (!is_better(other, own))
+    void expect_news_is_due(const Act &own) {
+        for (const Act &other : truth_.at(static_cast<std::size_t>(own.first))) {
+            if (!is_better(other.claimed_at, other.about, own.claimed_at, own.about))
                 continue;
-            const std::int64_t since =
-                std::max(made_.at(own.system_identifier).at, made_.at(other.system_identifier).at);
+            const std::int64_t since = std::max(made_.at(own.about.system_identifier).at,
+                                                made_.at(other.about.system_identifier).at);
             outcome_.longest_double_claim = std::max(outcome_.longest_double_claim, now_ - since);
             ASSERT_LE(now_, std::max(since, split_until_) + longest_delay_ + longest_hearing);
         }
@@ -356,15 +376,15 @@ class Cluster {
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<Instance> instances_;
     std::vector<std::vector<std::int64_t>> heard_; // when the last news of one arrives at another
-    Claims truth_;                                 // all claims that exist
-    std::map<std::int64_t, Made> made_;            // the last claim of an identifier
-    std::set<std::pair<int, int>> rivals_;         // that claimed a number unaware of each other
+    std::vector<std::vector<Act>> truth_{node_count + 1}; // the claims that exist, by number
+    std::uint64_t act_count_ = 0;
+    std::map<std::int64_t, Made> made_;    // the last claim of an identifier
+    std::set<std::pair<int, int>> rivals_; // that claimed a number unaware of each other
     std::vector<Run> runs_;
     Outcome outcome_;
 };
 
-// Instances claim a number once they have heard of all claims before, and an instance gives its
-// number back once no clock is behind.
+// Instances claim a number once they have heard of all claims before.
 TEST(SimulatedClaims, MakeNoIdTwiceWhereNewsIsWaitedFor) {
     constexpr std::int64_t longest_delay = 2 * second;
     constexpr std::int64_t between_claims = longest_delay + longest_hearing + 1;
@@ -382,7 +402,8 @@ TEST(SimulatedClaims, MakeNoIdTwiceWhereNewsIsWaitedFor) {
     // One instance in ten is replaced.
     for (int i = 0; i < node_count; i += 10)
         cluster.leave_at(now, i);
-    now += 2 * longest_skew + between_claims;
+    // By the slowest clock, the numbers are free when those that the fastest has given up are.
+    now += 4 * longest_skew + between_claims;
     for (int i = 0; i < node_count; i += 10, now += between_claims)
         cluster.join_at(now, i);
     cluster.run_until(now + minute);
@@ -417,7 +438,6 @@ void expect_double_claims_end(std::int64_t longest_delay, std::int64_t split) {
     const Outcome outcome = cluster.outcome();
     print(longest_delay, split, outcome);
     EXPECT_GT(outcome.double_claims, 0);
-    EXPECT_GT(outcome.longest_double_claim, 0);
     EXPECT_LE(outcome.longest_double_claim, split + longest_delay + longest_hearing);
 }
 

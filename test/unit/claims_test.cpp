@@ -1,73 +1,477 @@
 // The rule of claims, case by case. claims_simulation_test.cpp shows what it does in a cluster.
 #include "claims.hpp"
 
+#include "random.hpp"
+
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <vector>
 
 namespace {
 
 using namespace snowflake;
+using namespace snowflake::testing;
 
-constexpr std::int64_t me = 50;
+constexpr std::int64_t server = 50;
+constexpr std::int64_t database = 5;
+constexpr Identity me{.system_identifier = server, .database = database, .copy = 0};
+constexpr Identity other{.system_identifier = 60, .database = 5, .copy = 0};
+constexpr Identity third{.system_identifier = 70, .database = 5, .copy = 0};
+constexpr std::uint64_t home = 1;
+constexpr std::uint64_t elsewhere = 2;
 constexpr int no_setting = 0;
+constexpr bool counts = true;
+constexpr std::int64_t second = 1'000'000;
 
-Claim claim(std::int32_t node, std::int64_t by, std::int64_t at, bool leased = false) {
-    return {.node = node, .system_identifier = by, .claimed_at = at, .leased = leased};
+// Times of these tests are seconds since the epoch of the layout.
+constexpr std::int64_t at(std::int64_t seconds) {
+    return default_layout.epoch_us() + seconds * second;
 }
 
-Verdict<Claim> judge_me(int setting, const std::vector<Claim> &claims) {
-    return judge<Claim>(setting, me, [&](auto action) {
-        for (const Claim &one : claims)
-            action(one);
-    });
+ActId next_id() {
+    static std::uint64_t count = 0;
+    return {.high = 0, .low = ++count};
 }
 
-void expect_valid(int node, const Verdict<Claim> &verdict) {
+// An act about an instance that was said when its numbers were claimed.
+Act act(Kind kind, const Identity &about, int node, std::int64_t seconds) {
+    return {.id = next_id(),
+            .kind = kind,
+            .first = node,
+            .last = node,
+            .about = about,
+            .place = about == me ? home : elsewhere,
+            .claimed_at = at(seconds),
+            .said_at = at(seconds),
+            .free_from = 0,
+            .answers = {},
+            .written_here = about == me};
+}
+Act claim(const Identity &about, int node, std::int64_t seconds) {
+    return act(Kind::claim, about, node, seconds);
+}
+Act release(const Identity &about, int node, std::int64_t seconds, std::int64_t free_from) {
+    Act one = act(Kind::release, about, node, seconds);
+    one.free_from = at(free_from);
+    return one;
+}
+
+// The same act as a server of my identity in another place writes it.
+Act of_twin(Act one, const ActId &answers = {}) {
+    one.place = elsewhere;
+    one.written_here = false;
+    one.answers = answers;
+    return one;
+}
+
+// The same act said again, later.
+Act again(Act one, std::int64_t seconds) {
+    one.id = next_id();
+    one.said_at = at(seconds);
+    return one;
+}
+
+Registry<Act> see(const std::vector<Act> &acts, std::uint64_t place = home) {
+    return {acts, server, database, place};
+}
+
+Standing standing(int setting, const std::vector<Act> &acts, std::int64_t now = 1000) {
+    return see(acts).judge(setting, at(now)).standing;
+}
+
+void expect_valid(int node, int setting, const std::vector<Act> &acts) {
+    const auto verdict = see(acts).judge(setting, at(1000));
     EXPECT_EQ(verdict.standing, Standing::valid);
     EXPECT_EQ(verdict.node, node);
 }
 
-void expect_taken(std::int64_t by, const Verdict<Claim> &verdict) {
-    EXPECT_EQ(verdict.standing, Standing::taken);
-    EXPECT_EQ(verdict.better.system_identifier, by);
+void expect_taken(const Identity &by, int setting, const std::vector<Act> &acts) {
+    const auto verdict = see(acts).judge(setting, at(1000));
+    ASSERT_EQ(verdict.standing, Standing::taken);
+    EXPECT_EQ(verdict.reason->about, by);
 }
 
 TEST(Claims, CountWhereNothingIsSet) {
-    EXPECT_EQ(judge_me(no_setting, {}).standing, Standing::unset);
-    EXPECT_EQ(judge_me(no_setting, {claim(3, 60, 1)}).standing, Standing::unset);
-    expect_valid(7, judge_me(no_setting, {claim(3, 60, 1), claim(7, me, 2)}));
+    EXPECT_EQ(standing(no_setting, {}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {claim(other, 3, 1)}), Standing::unset);
+    expect_valid(7, no_setting, {claim(other, 3, 1), claim(me, 7, 2)});
 }
 
 TEST(Claims, MustAgreeWithTheSetting) {
-    expect_valid(7, judge_me(7, {}));
-    expect_valid(7, judge_me(7, {claim(7, me, 2), claim(3, 60, 1)}));
-    const Verdict<Claim> verdict = judge_me(7, {claim(3, me, 2)});
+    expect_valid(7, 7, {});
+    expect_valid(7, 7, {claim(me, 7, 2), claim(other, 3, 1)});
+    const std::vector<Act> acts = {claim(me, 3, 2)};
+    const auto verdict = see(acts).judge(7, at(3));
     EXPECT_EQ(verdict.standing, Standing::disagreement);
-    EXPECT_EQ(verdict.own.node, 3);
+    EXPECT_EQ(verdict.own->first, 3);
 }
 
 TEST(Claims, AreBetterTheEarlierTheyAre) {
-    expect_valid(7, judge_me(no_setting, {claim(7, me, 1), claim(7, 40, 2), claim(7, 60, 2)}));
-    expect_taken(60, judge_me(no_setting, {claim(7, me, 2), claim(7, 60, 1)}));
-    expect_taken(60, judge_me(7, {claim(7, 60, 1), claim(7, me, 2)}));
-    expect_taken(60, judge_me(no_setting, {claim(7, 40, 2), claim(7, 60, 1), claim(7, me, 3)}));
+    expect_valid(7, no_setting, {claim(me, 7, 1), claim(other, 7, 2), claim(third, 7, 2)});
+    expect_taken(other, no_setting, {claim(me, 7, 2), claim(other, 7, 1)});
+    expect_taken(other, 7, {claim(other, 7, 1), claim(me, 7, 2)});
+    expect_taken(other, no_setting, {claim(third, 7, 2), claim(other, 7, 1), claim(me, 7, 3)});
 }
 
-TEST(Claims, OfTheSameTimeAreBetterWithTheLowerIdentifier) {
-    expect_valid(7, judge_me(no_setting, {claim(7, me, 1), claim(7, 60, 1)}));
-    expect_taken(40, judge_me(no_setting, {claim(7, me, 1), claim(7, 40, 1), claim(7, 60, 1)}));
+TEST(Claims, OfTheSameTimeAreBetterWithTheLowerIdentity) {
+    expect_valid(7, no_setting, {claim(me, 7, 1), claim(other, 7, 1)});
+    const Identity lower{.system_identifier = server, .database = database - 1, .copy = 0};
+    expect_taken(lower, no_setting, {claim(me, 7, 1), claim(lower, 7, 1), claim(other, 7, 1)});
 }
 
-TEST(Claims, AreBetterThanASettingAlone) {
-    expect_taken(60, judge_me(7, {claim(7, 60, 1)}));
-    expect_valid(7, judge_me(7, {claim(8, 60, 1)}));
+TEST(Claims, OfAClockBeforeTheEpochAreWorseThanAllOthers) {
+    expect_valid(7, no_setting, {claim(me, 7, 5), claim(other, 7, -1)});
+    expect_taken(other, no_setting, {claim(me, 7, -2), claim(other, 7, 5)});
+}
+
+TEST(Claims, AreAlsoMadeBySettings) {
+    // A setting that is in the registry is as good as a claim; one that is not gives way.
+    expect_valid(7, 7, {act(Kind::setting, me, 7, 1), claim(other, 7, 2)});
+    expect_taken(other, 7, {claim(other, 7, 2)});
+    expect_taken(other, 7, {act(Kind::setting, me, 7, 3), act(Kind::setting, other, 7, 2)});
+    expect_valid(7, 7, {claim(other, 8, 1)});
+    // It is not what the instance has claimed.
+    EXPECT_EQ(standing(no_setting, {act(Kind::setting, me, 7, 1)}), Standing::unset);
+}
+
+TEST(Claims, OfADatabaseAreNotThoseOfAnotherOfTheServer) {
+    const Identity neighbour{.system_identifier = server, .database = database + 1, .copy = 0};
+    expect_taken(neighbour, 7, {act(Kind::setting, neighbour, 7, 1)});
 }
 
 TEST(Claims, ForLeasesAreNotTheInstancesOwn) {
-    EXPECT_EQ(judge_me(no_setting, {claim(7, me, 1, true)}).standing, Standing::unset);
-    expect_taken(me, judge_me(7, {claim(7, me, 1, true)}));
-    expect_taken(60, judge_me(no_setting, {claim(7, me, 2), claim(7, 60, 1, true)}));
+    Act leases = act(Kind::lease, me, 7, 1);
+    leases.last = 9;
+    EXPECT_EQ(standing(no_setting, {leases}), Standing::unset);
+    EXPECT_EQ(standing(8, {leases}), Standing::reserved);
+    EXPECT_EQ(standing(10, {leases}), Standing::valid);
+    leases.about = other;
+    leases.written_here = false;
+    expect_taken(other, no_setting, {claim(me, 9, 2), leases});
+}
+
+TEST(Claims, EndWithALaterActAlone) {
+    expect_valid(7, 7, {claim(other, 7, 1), release(other, 7, 2, 3)});
+    expect_taken(other, 7, {release(other, 7, 2, 3), claim(other, 7, 4)});
+    EXPECT_EQ(standing(no_setting, {claim(me, 7, 1), release(me, 7, 2, 3)}), Standing::unset);
+    // What is said at the same time keeps the number.
+    expect_taken(other, 7, {claim(other, 7, 2), release(other, 7, 2, 3)});
+}
+
+TEST(Claims, LeaveTheNumberFreeForAWhile) {
+    const std::vector<Act> acts = {claim(other, 7, 1), release(other, 7, 2, 100)};
+    EXPECT_EQ(standing(7, acts, 99), Standing::kept_free);
+    EXPECT_EQ(standing(7, acts, 100), Standing::valid);
+    // Whoever had it before goes on where its own sequences are.
+    const std::vector<Act> own = {claim(me, 7, 1), release(me, 7, 2, 100)};
+    EXPECT_EQ(standing(7, own, 99), Standing::valid);
+    // A number that somebody has while others gave it up is nobody else's.
+    std::vector<Act> both = acts;
+    both.push_back(claim(me, 7, 50));
+    EXPECT_EQ(standing(no_setting, both, 99), Standing::valid);
+}
+
+TEST(Claims, OfAnInstanceThatWasRemovedAreGone) {
+    Act removal = release(me, 7, 5, 100);
+    removal.kind = Kind::remove;
+    removal.place = elsewhere;
+    removal.written_here = false;
+    EXPECT_EQ(standing(no_setting, {claim(me, 7, 1), removal}), Standing::removed);
+    EXPECT_EQ(standing(7, {act(Kind::setting, me, 7, 1), removal}), Standing::removed);
+    expect_valid(8, no_setting, {claim(me, 7, 1), removal, claim(me, 8, 6)});
+    expect_valid(7, no_setting, {claim(me, 7, 1), removal, claim(me, 7, 6)});
+}
+
+Act removal(const Identity &about, int node, std::int64_t seconds) {
+    Act one = release(about, node, seconds, seconds + 60);
+    one.kind = Kind::remove;
+    return one;
+}
+
+// A server is removed, its number is passed on, and it comes back without knowing.
+TEST(Claims, OfAServerThatIsBackComeAfterThoseMadeMeanwhile) {
+    const Act first = claim(other, 7, 1);
+    const Act back = again(first, 100);
+    const std::vector<Act> acts = {first, removal(other, 7, 5), claim(me, 7, 70), back};
+    expect_valid(7, no_setting, acts);
+    EXPECT_EQ(see(acts).counts_from(back, 7), at(100));
+    const Lack lack = see(acts).lack(see(acts).judge(no_setting, at(101)), counts);
+    EXPECT_EQ(lack.removal, back.id);
+    std::vector<Act> told = acts;
+    told.push_back(removal(other, 7, 102));
+    EXPECT_FALSE(see(told).lack(see(told).judge(no_setting, at(103)), counts).any());
+    // Nobody has told it where nobody has the number.
+    const std::vector<Act> free = {first, removal(other, 7, 5), claim(me, 8, 70), back};
+    EXPECT_FALSE(see(free).lack(see(free).judge(no_setting, at(101)), counts).any());
+    // Of two that come later, one that has gone on without a break is better.
+    const std::vector<Act> later = {first, removal(other, 7, 5), back, again(back, 300),
+                                    claim(me, 7, 200)};
+    expect_taken(other, no_setting, later);
+}
+
+// It is restored to a time before it gave the number up, and says so in another place.
+TEST(Claims, OfAServerThatWasRestoredComeAfterThoseMadeMeanwhile) {
+    const Act first = claim(other, 7, 1);
+    Act restored = again(first, 100);
+    restored.place = 9;
+    const std::vector<Act> acts = {first, release(other, 7, 5, 65), claim(me, 7, 70), restored};
+    expect_valid(7, no_setting, acts);
+    // By its own view, once it has heard of all that, what it said before is not of another.
+    std::vector<Act> own = acts;
+    for (Act &act : own) {
+        act.written_here = act.id == first.id || act.id == restored.id;
+        if (act.place != 9 && act.about == other)
+            act.place = 3;
+    }
+    const Registry<Act> view{own, other.system_identifier, other.database, 9};
+    EXPECT_EQ(view.latest_twin_act(), nullptr);
+    EXPECT_EQ(view.judge(no_setting, at(200)).standing, Standing::taken);
+}
+
+// What a copy gives up, and the original then says again, takes no time from the original's claim.
+TEST(Claims, OfAnOriginalCountFromTheirBeginning) {
+    const Act first = claim(other, 7, 1);
+    Act given_up = release(other, 7, 50, 110);
+    given_up.place = 9;
+    const Act answer = again(first, 51);
+    expect_taken(other, no_setting, {first, given_up, answer, claim(me, 7, 52)});
+}
+
+// A lost server's word that comes back after a restore is its own, not that of a copy.
+TEST(Claims, OfTheOwnPastAreNotThoseOfACopy) {
+    const Act first = claim(me, 7, 1);
+    Act lost = of_twin(claim(me, 8, 6));
+    lost.place = home;
+    Act moved = claim(me, 7, 10);
+    moved.place = elsewhere;
+    const std::vector<Act> acts = {first, moved, lost};
+    EXPECT_EQ(see(acts, elsewhere).latest_twin_act(), nullptr);
+    Act living = lost;
+    living.said_at = at(11);
+    const std::vector<Act> two = {first, moved, living};
+    EXPECT_EQ(see(two, elsewhere).latest_twin_act(), &two.back());
+}
+
+// A verdict needs no other acts than those that concern the instance.
+TEST(Claims, DependOnTheActsThatConcernTheInstance) {
+    Random random(environment_number("SNOWFLAKE_SEED", 20230101));
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<Act> acts;
+        const auto count = random.between(1, 30);
+        for (int i = 0; i < count; ++i) {
+            const Identity whose[] = {me, other, third, {server, database, 1}};
+            Act one = act(static_cast<Kind>(random.between(0, 8)), whose[random.between(0, 3)],
+                          static_cast<int>(random.between(6, 9)), random.between(1, 40));
+            if (one.kind == Kind::lease)
+                one.last += static_cast<int>(random.between(0, 2));
+            one.said_at = at(random.between(1, 40));
+            one.place = static_cast<std::uint64_t>(random.between(1, 3));
+            one.free_from = at(random.between(1, 60));
+            one.written_here = random.between(0, 1) == 1;
+            acts.push_back(one);
+        }
+        const int setting = random.between(0, 1) == 1 ? 7 : no_setting;
+        const auto all = see(acts);
+        const auto expected = all.judge(setting, at(30));
+        const Act *own = all.own_claim();
+        const int node = setting != 0 ? setting : own != nullptr ? own->first : 0;
+        std::vector<Act> some;
+        for (const Act &one : acts)
+            if (concerns(one, server, database, node))
+                some.push_back(one);
+        const auto fewer = see(some);
+        const auto verdict = fewer.judge(setting, at(30));
+        EXPECT_EQ(verdict.standing, expected.standing);
+        EXPECT_EQ(verdict.node, expected.node);
+        const auto id_of = [](const Act *one) { return one == nullptr ? ActId{} : one->id; };
+        EXPECT_EQ(id_of(verdict.own), id_of(expected.own));
+        EXPECT_EQ(id_of(verdict.reason), id_of(expected.reason));
+        const Lack lack = fewer.lack(verdict, counts);
+        const Lack expected_lack = all.lack(expected, counts);
+        EXPECT_EQ(lack.setting, expected_lack.setting);
+        EXPECT_EQ(lack.place, expected_lack.place);
+        EXPECT_EQ(lack.answer, expected_lack.answer);
+        EXPECT_EQ(lack.removal, expected_lack.removal);
+    }
+}
+
+TEST(Claims, OfUnrelatedInstancesCountForNothing) {
+    Act ignore = act(Kind::ignore, other, 0, 9);
+    ignore.written_here = true;
+    expect_valid(7, 7, {claim(other, 7, 1), ignore});
+    ignore.written_here = false; // on another server
+    expect_taken(other, 7, {claim(other, 7, 1), ignore});
+}
+
+TEST(Claims, OfALaterVersionCountForNothing) {
+    expect_valid(7, 7, {act(Kind::unknown, other, 7, 1)});
+}
+
+// A failover: the standby runs elsewhere, and has the same acts.
+TEST(Claims, GoOnWhereAStandbyWasPromoted) {
+    const std::vector<Act> acts = {claim(me, 7, 1)};
+    const auto promoted = see(acts, elsewhere);
+    EXPECT_EQ(promoted.judge(no_setting, at(2)).standing, Standing::valid);
+    EXPECT_FALSE(promoted.is_at_home());
+    const Lack lack = promoted.lack(promoted.judge(no_setting, at(2)), counts);
+    EXPECT_TRUE(lack.place);
+    EXPECT_FALSE(lack.setting);
+}
+
+TEST(Claims, OfACopyTakeNothingFromTheOriginal) {
+    const Act first = claim(me, 7, 1);
+    const Act given_up = of_twin(release(me, 7, 5, 6));
+    expect_valid(7, no_setting, {first, given_up});
+    // To a third instance the copy's word is as good as the original's, until that answers.
+    const auto third_sees = [](const std::vector<Act> &acts) {
+        return Registry<Act>{acts, third.system_identifier, third.database, 3}.judge(7, at(50));
+    };
+    Act first_there = first;
+    first_there.written_here = false;
+    Act answer = claim(me, 7, 8);
+    answer.claimed_at = first.claimed_at;
+    answer.written_here = false;
+    EXPECT_EQ(third_sees({first_there, given_up}).standing, Standing::valid);
+    EXPECT_EQ(third_sees({first_there, given_up, answer}).standing, Standing::taken);
+}
+
+// The original answers what the copy says, the copy then stops, and nobody goes on answering.
+TEST(Claims, OfACopyEndWithTheOriginalsAnswer) {
+    const Act first = claim(me, 7, 1);
+    Act moved = claim(me, 7, 10); // said by the copy
+    moved.place = elsewhere;
+
+    const std::vector<Act> at_original = {first, of_twin(moved)};
+    const auto original = see(at_original);
+    const Lack lack = original.lack(original.judge(no_setting, at(11)), counts);
+    EXPECT_EQ(lack.answer, moved.id);
+    Act answer = claim(me, 7, 12); // said by the original
+    answer.answers = moved.id;
+
+    Act answer_there = answer;
+    answer_there.written_here = false;
+    const std::vector<Act> at_copy = {first, moved, answer_there};
+    const auto copy = see(at_copy, elsewhere);
+    const auto verdict = copy.judge(no_setting, at(13));
+    ASSERT_EQ(verdict.standing, Standing::copied);
+    EXPECT_EQ(verdict.reason->id, answer.id);
+    EXPECT_FALSE(copy.lack(verdict, counts).any());
+
+    const std::vector<Act> after = {first, of_twin(moved), answer};
+    const auto again = see(after);
+    EXPECT_EQ(again.judge(no_setting, at(14)).standing, Standing::valid);
+    EXPECT_FALSE(again.lack(again.judge(no_setting, at(14)), counts).any());
+}
+
+// The copy hears the original, and is not heard. Any later word of the original ends it; an
+// operator who knows that the original is gone has the copy say that it goes on.
+TEST(Claims, OfACopyEndWithALaterWordOfTheOriginal) {
+    const Act first = claim(me, 7, 1);
+    Act moved = claim(me, 7, 10);
+    moved.place = elsewhere;
+    Act word = again(first, 12);
+    word.written_here = false;
+    std::vector<Act> acts = {first, moved, word};
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(13)).standing, Standing::copied);
+    acts.push_back(again(moved, 13));
+    acts.back().answers = word.id; // as each server does by itself
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(14)).standing, Standing::copied);
+    acts.push_back(again(moved, 14));
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(15)).standing, Standing::valid);
+}
+
+// What the old primary said before a failover comes late: nothing shows that it lives.
+TEST(Claims, OfAPromotedStandbyDoNotEndWithOldWords) {
+    const Act first = claim(me, 7, 1);
+    Act moved = claim(me, 7, 10);
+    moved.place = elsewhere;
+    Act late = claim(me, 7, 5);
+    late.written_here = false; // said at home, and known to others alone
+    const std::vector<Act> acts = {first, moved, late};
+    EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(11)).standing, Standing::valid);
+}
+
+TEST(Claims, OfASeparatedCopyAreItsOwn) {
+    const Act first = claim(me, 7, 1);
+    const Identity apart{.system_identifier = server, .database = database, .copy = 99};
+    Act separate = act(Kind::separate, apart, 0, 5);
+    separate.place = elsewhere;
+    separate.written_here = true;
+    Act own = claim(apart, 8, 6);
+    own.written_here = true;
+    const std::vector<Act> acts = {first, separate, own};
+    const auto copy = see(acts, elsewhere);
+    EXPECT_EQ(copy.self(), apart);
+    EXPECT_TRUE(copy.is_at_home());
+    EXPECT_EQ(copy.judge(no_setting, at(7)).node, 8);
+    EXPECT_EQ(copy.judge(7, at(7)).standing, Standing::disagreement);
+    const std::vector<Act> without = {first, separate};
+    EXPECT_EQ(see(without, elsewhere).judge(7, at(7)).standing, Standing::taken);
+    // The original hears of it, and stays what it is.
+    separate.written_here = false;
+    const std::vector<Act> at_original = {first, separate};
+    EXPECT_EQ(see(at_original).self(), me);
+    expect_valid(7, no_setting, at_original);
+}
+
+TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
+    const std::vector<Act> none;
+    EXPECT_TRUE(see(none).lack(see(none).judge(7, at(1)), counts).setting);
+    EXPECT_FALSE(see(none).lack(see(none).judge(7, at(1)), false).any());
+    const std::vector<Act> known = {act(Kind::setting, me, 7, 1)};
+    EXPECT_FALSE(see(known).lack(see(known).judge(7, at(1)), counts).any());
+    const std::vector<Act> lost = {claim(other, 7, 1)};
+    EXPECT_FALSE(see(lost).lack(see(lost).judge(7, at(1)), counts).any());
+}
+
+TEST(DerivedNode, IsSpreadOverAllNumbers) {
+    std::map<int, int> counted;
+    for (int i = 0; i < 100 * last_claimable_node; ++i)
+        ++counted[derived_node({.system_identifier = 7'000'000'000'000'000'000 + i / 3,
+                                .database = 5 + i % 3,
+                                .copy = 0})];
+    ASSERT_EQ(counted.size(), static_cast<std::size_t>(last_claimable_node));
+    for (const auto &[node, count] : counted) {
+        EXPECT_GE(node, 1);
+        EXPECT_LE(node, last_claimable_node);
+        EXPECT_GT(count, 40) << node; // of 100 expected: six standard deviations
+        EXPECT_LT(count, 160) << node;
+    }
+}
+
+Seen nowhere(std::int32_t) {
+    return Seen::nowhere;
+}
+
+TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {
+    const int derived = derived_node(me);
+    const auto next = [=](int step) { return 1 + (derived - 1 + step) % 1023; };
+    const std::vector<Act> none;
+    EXPECT_EQ(see(none).choose(at(9), nowhere), derived);
+    const std::vector<Act> some = {claim(other, derived, 1), claim(third, next(1), 1),
+                                   release(third, next(1), 2, 10),
+                                   act(Kind::lease, me, next(2), 1)};
+    EXPECT_EQ(see(some).choose(at(9), nowhere), next(3));
+    EXPECT_EQ(see(some).choose(at(10), nowhere), next(1));
+}
+
+TEST(Choice, LeavesNumbersThatTheIdsAtHandShow) {
+    const std::vector<Act> none;
+    const int derived = derived_node(me);
+    const auto seen = [=](Seen at_derived) {
+        return [=](std::int32_t node) { return node == derived ? at_derived : Seen::past; };
+    };
+    EXPECT_EQ(see(none).choose(at(9), seen(Seen::past)), derived);
+    EXPECT_EQ(see(none).choose(at(9), seen(Seen::later)), 0);
+}
+
+TEST(Choice, EndsWhereAllNumbersAreTaken) {
+    std::vector<Act> acts;
+    for (int node = 1; node <= last_claimable_node; ++node)
+        acts.push_back(claim(other, node, 1));
+    EXPECT_EQ(see(acts).choose(at(9), nowhere), 0);
 }
 
 } // namespace

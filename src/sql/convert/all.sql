@@ -85,7 +85,7 @@ BEGIN
     IF NOT pg_has_role(owner, 'USAGE') THEN
         RETURN (seq, format('it is owned by %I', pg_get_userbyid(owner)))::snowflake._conversion_prospect;
     END IF;
-    part := snowflake._conversion_part(seq, 'refuse', false);
+    part := snowflake._conversion_part(seq, 'refuse', false, false);
     RETURN (seq, nullif(array_to_string(
                             snowflake._obstacles(part) || ARRAY(SELECT o FROM snowflake._joint_obstacles(part) o), E'\n'), '')
            )::snowflake._conversion_prospect;
@@ -94,23 +94,34 @@ $function$;
 COMMENT ON FUNCTION snowflake._prospect(regclass) IS
     'tells what keeps a sequence from being converted together with others';
 
--- What fails only when it runs, and fails the whole, is a fault of one of the sequences.
+-- What fails only when it runs, and fails the whole, is a fault of one of the sequences. An error ends each rehearsal,
+-- and gives its locks back: no session waits for them while another sequence waits for locks of that session.
 CREATE FUNCTION snowflake._rehearsed_prospect(seq regclass, caller_search_path text)
     RETURNS snowflake._conversion_prospect
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    request constant snowflake._conversion_request := (ARRAY[seq], true, 'refuse', false);
+    request constant snowflake._conversion_request := (ARRAY[seq], true, 'refuse', false, NULL);
     state snowflake._conversion_state;
+    is_running boolean := false;
+    is_possible boolean := false;
     obstacle text;
 BEGIN
     state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    PERFORM snowflake._require_room(state.parts[1]);
     state.run_path := snowflake._run_path(caller_search_path);
     state.emptied := snowflake._tables_to_empty(state.parts[1].columns);
+    is_running := true;
     PERFORM snowflake._rehearse(state);
-    RETURN (seq, NULL)::snowflake._conversion_prospect;
-EXCEPTION WHEN feature_not_supported THEN
+    is_possible := true;
+    RAISE raise_exception;
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR plpgsql_error THEN
+    IF is_possible THEN
+        RETURN (seq, NULL)::snowflake._conversion_prospect;
+    ELSIF snowflake._is_of_the_system(SQLSTATE, is_running) THEN
+        RAISE;
+    END IF;
     GET STACKED DIAGNOSTICS obstacle = PG_EXCEPTION_DETAIL;
     RETURN (seq, coalesce(nullif(obstacle, ''), SQLERRM))::snowflake._conversion_prospect;
 END
@@ -125,13 +136,16 @@ CREATE FUNCTION snowflake._convert_those_possible(
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    seqs constant regclass[] := ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL);
+    seqs constant regclass[] := ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL AND p.seq IS NOT NULL);
     outcome record;
 BEGIN
     IF seqs <> '{}' THEN
-        state := snowflake._conversion_run((seqs, true, 'refuse', false)::snowflake._conversion_request, caller_search_path);
+        state := snowflake._conversion_run((seqs, true, 'refuse', false, NULL)::snowflake._conversion_request, caller_search_path);
     END IF;
-EXCEPTION WHEN feature_not_supported THEN
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR plpgsql_error THEN
+    IF snowflake._is_of_the_system(SQLSTATE, false) THEN
+        RAISE; -- An event trigger refuses the rehearsal as well.
+    END IF;
     prospects := ARRAY(SELECT CASE WHEN p.obstacle IS NULL THEN snowflake._rehearsed_prospect(p.seq, caller_search_path) ELSE p END
                            FROM unnest(prospects) p);
     IF seqs = ARRAY(SELECT p.seq FROM unnest(prospects) p WHERE p.obstacle IS NULL) THEN
@@ -151,6 +165,8 @@ CREATE FUNCTION snowflake._convert_all(
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 DECLARE

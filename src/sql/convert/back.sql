@@ -39,7 +39,7 @@ BEGIN
                          'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
     END IF;
     RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop', false,
-            ARRAY(SELECT c FROM snowflake._columns_back(seq) c))::snowflake._conversion_part;
+            ARRAY(SELECT c FROM snowflake._columns_back(seq) c), false)::snowflake._conversion_part;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._part_back(regclass) IS

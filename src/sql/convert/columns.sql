@@ -89,7 +89,8 @@ CREATE TYPE snowflake._conversion_part AS (
     owner oid,  -- of the sequence
     increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
     move_generated boolean, -- whether generated columns may become the last of their table
-    columns snowflake._conversion_column[]);
+    columns snowflake._conversion_column[],
+    online boolean); -- whether shadow columns take the place of those that are widened, see online/
 COMMENT ON TYPE snowflake._conversion_part IS
     'a sequence that is converted, in either direction, and the columns that this concerns';
 

@@ -2,7 +2,9 @@
 -- its INCREMENT as a stride has none, but a mark: a MAXVALUE, see _mark().
 --
 -- An event trigger may fill a column from the very sequence after each command. So a sequence has room for IDs
--- before a default makes them, and is guarded when no default calls the server's nextval() any more.
+-- before a default makes them, and is guarded when no default calls the server's nextval() any more. The IDs go to
+-- a new file of the sequence, which ALTER SEQUENCE makes: a rollback takes them back, and leaves no number behind
+-- that is too large for the columns as they were.
 
 CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
@@ -14,12 +16,11 @@ BEGIN
         SELECT format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq),
                format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq), NULL::regclass, NULL::bigint, NULL::name
             FROM pg_sequence q
-            WHERE q.seqrelid = part.seq
-              AND (q.seqtypid <> 'bigint'::regtype OR q.seqmax NOT IN (9223372036854775807, snowflake._mark()) OR q.seqcycle);
+            WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard() AND q.seqmax <> snowflake._mark();
 END
 $function$;
 COMMENT ON FUNCTION snowflake._room_steps(snowflake._conversion_part) IS
-    'returns the step that takes the limits of a sequence away; none if it has none';
+    'returns the step that takes the limits of a sequence away; none if it is guarded already';
 
 -- The last value is set as one that is taken: the guard works from there, where the next step leaves bigint.
 CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)

@@ -146,6 +146,11 @@ BEGIN
                 UNION ALL
                 SELECT snowflake._grant_obstacles(c.oid::regclass::text, c.relowner, c.relacl)) obstacle(x)
             WHERE c.oid = seq;
+    RETURN QUERY
+        SELECT format('sequence %s, which would be made anew, is a member of extension %I', seq, x.extname)
+            FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+              AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e';
 END
 $function$;
 COMMENT ON FUNCTION snowflake._identity_obstacles(regclass, snowflake._conversion_column[]) IS

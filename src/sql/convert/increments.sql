@@ -84,18 +84,16 @@ DECLARE
     whole constant text := obj_description(seq, 'pg_class');
     found constant text[] := regexp_match(whole, line);
 BEGIN
-    comment := nullif(regexp_replace(whole, line, ''), '');
-    IF found IS NOT NULL THEN
+    comment := whole;
+    -- A line with other numbers was written by somebody else.
+    IF (SELECT bool_and(n::numeric BETWEEN -9223372036854775808 AND 9223372036854775807) FROM unnest(found[2:4]) n) THEN
+        comment := nullif(regexp_replace(whole, line, ''), '');
         type := found[1]::regtype;
         increment := found[2];
         minimum := found[3];
         maximum := found[4];
         cycles := found[5] IS NULL;
     END IF;
-EXCEPTION WHEN numeric_value_out_of_range THEN
-    -- Somebody else has written the line.
-    comment := whole;
-    type := NULL;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._remembered(regclass) IS

@@ -103,7 +103,7 @@ DECLARE
     full_table regclass;
 BEGIN
     SELECT c.relid INTO full_table
-        FROM unnest((snowflake._conversion_part(seq, 'refuse', false)).columns) c
+        FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
         WHERE c.widened AND NOT snowflake._is_empty(c.relid)
         ORDER BY c.relid::oid
         LIMIT 1;
@@ -111,7 +111,7 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
         RETURN;
     END IF;
-    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', false, caller_search_path);
+    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege THEN
     -- The name of the second stands for the whole class, with locks that are not to be had.
     IF SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN

@@ -4,29 +4,37 @@ CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
         move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
+        online boolean DEFAULT false, -- whether to widen columns without a long lock
+        pause interval DEFAULT NULL,  -- online: between two batches
+        max_lag text DEFAULT NULL,    -- online: how much WAL replicas may have left to replay, such as '64 MB'
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
         OUT size bigint,      -- their size in bytes, or that of the materialized view which it fills
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 DECLARE
-    part constant snowflake._conversion_part := snowflake._conversion_part(seq, increment, move_generated);
+    part snowflake._conversion_part;
 BEGIN
+    IF num_nulls(seq, increment, move_generated, online) > 0 THEN
+        RETURN;
+    END IF;
+    part := snowflake._conversion_part(seq, increment, move_generated, online);
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
-            FROM unnest(ARRAY(SELECT x FROM snowflake._conversion_steps(ARRAY[part]) x)
+            FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
+                         ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(ARRAY[part]) x) END
                         || ARRAY(SELECT (NULL, h, NULL, NULL, NULL)::snowflake._conversion_step
                                      FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -45,6 +45,22 @@ $function$;
 COMMENT ON FUNCTION snowflake._require_room(snowflake._conversion_part) IS
     'raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet';
 
+-- What the system says comes out as it is: an event trigger, and of the class 55, all of which is caught by the
+-- name of its first member, a lock that was not to be had or a table in use.
+CREATE FUNCTION snowflake._is_of_the_system(
+        code text,
+        by_command boolean) -- whether _run_as() raised it
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN by_command AND snowflake._event_trigger_failed() OR code LIKE '55%' AND code <> '55000';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_of_the_system(text, boolean) IS
+    'tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted';
+
 -- The plan cannot know of an expression that has no meaning any more, such as the call of a function that
 -- takes integers only, or of one that fails, such as a query whose owner may not run it. All steps that fail
 -- in this way are found before the call fails.
@@ -66,9 +82,7 @@ BEGIN
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
          OR object_not_in_prerequisite_state OR plpgsql_error THEN
-        -- What the system says comes out as it is: an event trigger, and of the class 55, all of which is
-        -- caught by the name of its first member, a lock that was not to be had or a table in use.
-        IF snowflake._event_trigger_failed() OR SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN
+        IF snowflake._is_of_the_system(SQLSTATE, true) THEN
             RAISE;
         ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
             IF has_failed THEN
@@ -171,9 +185,13 @@ CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request,
 DECLARE
     state snowflake._conversion_state;
 BEGIN
-    state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    IF request.stage IS NULL THEN
+        state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
+    ELSE
+        state := snowflake._state_by_attempts(request);
+    END IF;
     PERFORM snowflake._require_visible(state.constraints);
-    IF request.to_snowflake THEN
+    IF request.to_snowflake AND coalesce(request.stage, 'swap') = 'swap' THEN
         PERFORM snowflake._require_room(p) FROM unnest(state.parts) p;
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
@@ -189,14 +207,16 @@ COMMENT ON FUNCTION snowflake._conversion_run(snowflake._conversion_request, tex
     'runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with';
 
 CREATE FUNCTION snowflake._convert_to_snowflake(
-        seq regclass, increment text, move_generated boolean, caller_search_path text)
+        seq regclass, increment text, move_generated boolean, online boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], true, increment, move_generated)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run(
+            (ARRAY[seq], true, increment, move_generated, CASE WHEN online THEN 'swap' END)::snowflake._conversion_request,
+            caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
@@ -207,19 +227,20 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, text) IS
+COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, boolean, text) IS
     'does what convert_sequence_to_snowflake() does, for a caller with a search_path';
 
 CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-        move_generated boolean DEFAULT false) -- whether generated columns may become the last of their table
+        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
+        online boolean DEFAULT false)         -- whether to end what conversion_plan(..., online => true) has begun
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, online, pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean) IS
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
@@ -229,7 +250,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], false, 'drop', false)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((ARRAY[seq], false, 'drop', false, NULL)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

@@ -3,7 +3,8 @@
 
 CREATE TYPE snowflake._conversion_request AS (
     seqs regclass[], to_snowflake boolean,
-    increment text, move_generated boolean); -- see _conversion_part
+    increment text, move_generated boolean, -- see _conversion_part
+    stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
 COMMENT ON TYPE snowflake._conversion_request IS
     'what a caller has asked for';
 
@@ -82,7 +83,8 @@ CREATE FUNCTION snowflake._is_large(size bigint)
 COMMENT ON FUNCTION snowflake._is_large(bigint) IS
     'tells whether a table of so many bytes takes a noticeable time to rewrite';
 
--- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others.
+-- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others. All of them
+-- are among the locked: a rehearsal waits for nobody. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -93,8 +95,7 @@ DECLARE
         SELECT DISTINCT c.oid
             FROM unnest(columns) x
             CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
-            CROSS JOIN LATERAL snowflake._table_tree(linked.relid) tree(relid)
-            JOIN pg_class c ON c.oid = tree.relid AND c.relkind = 'r'
+            JOIN pg_class c ON c.oid = linked.relid AND c.relkind = 'r'
             WHERE x.widened
             ORDER BY c.oid);
 BEGIN
@@ -108,7 +109,7 @@ $function$;
 COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
     'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
 
-CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[])
+CREATE FUNCTION snowflake._state_of_tables(parts snowflake._conversion_part[])
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -117,12 +118,13 @@ DECLARE
     columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
     state snowflake._conversion_state;
 BEGIN
-    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
     state.parts := parts;
     state.wanted := snowflake._wanted_locks(parts, columns);
     PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
-    state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k
-                                   WHERE k.conrelid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
+    -- Foreign keys depend on the table that they reference, too.
+    state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
+                                   WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                                     AND d.refobjid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
            coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
         INTO state.altered, state.always
@@ -134,15 +136,33 @@ BEGIN
         || jsonb_build_object('sequences', ARRAY(SELECT snowflake._source_of('pg_class'::regclass, p.seq)
                                                      FROM unnest(parts) p),
                               'harmless', snowflake._tables_without_code(columns));
-    -- The plan is made as a whole, before its first command changes what it is made from.
-    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
-    state.emptied := CASE
-        WHEN snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint)
-        THEN snowflake._tables_to_empty(columns) ELSE '{}' END;
+    state.emptied := '{}';
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[]) IS
+COMMENT ON FUNCTION snowflake._state_of_tables(snowflake._conversion_part[]) IS
+    'returns what a conversion of sequences works with, but for its plan';
+
+CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[], is_trial boolean)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    state snowflake._conversion_state;
+BEGIN
+    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
+    state := snowflake._state_of_tables(parts);
+    -- The plan is made as a whole, before its first command changes what it is made from.
+    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
+    IF is_trial
+       OR snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint) THEN
+        state.emptied := snowflake._tables_to_empty(snowflake._joint_columns(parts));
+    END IF;
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[], boolean) IS
     'returns what the conversion of sequences works with; raises an error that names all obstacles';
 
 CREATE FUNCTION snowflake._state_of_way_back(seq regclass)
@@ -173,12 +193,18 @@ CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_reques
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
+DECLARE
+    parts snowflake._conversion_part[];
 BEGIN
     IF NOT request.to_snowflake THEN
         RETURN snowflake._state_of_way_back(request.seqs[1]);
     END IF;
-    RETURN snowflake._state_of_conversion(
-        ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated) FROM unnest(request.seqs) seq));
+    parts := ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated, request.stage IS NOT NULL)
+                       FROM unnest(request.seqs) seq);
+    IF request.stage <> 'trial' THEN
+        RETURN snowflake._state_of_stage(parts[1], request.stage);
+    END IF;
+    RETURN snowflake._state_of_conversion(parts, request.stage IS NOT NULL);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS
@@ -220,8 +246,10 @@ CREATE FUNCTION snowflake._require_visible(constraints oid[])
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    IF EXISTS (SELECT FROM unnest(constraints) k(oid)
-                   WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE pg_constraint.oid = k.oid)) THEN
+    -- In READ COMMITTED each command sees what was committed before it: what is missing was dropped by now.
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
+       AND EXISTS (SELECT FROM unnest(constraints) k(oid)
+                       WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE pg_constraint.oid = k.oid)) THEN
         RAISE EXCEPTION 'could not serialize access due to a constraint added by another transaction'
             USING ERRCODE = 'serialization_failure',
                   HINT = 'The transaction might succeed if retried.';

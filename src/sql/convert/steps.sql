@@ -1,7 +1,7 @@
 -- The steps: all commands of a conversion, in order. Several sequences have one plan, in which each table is
 -- altered once.
 
-CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean)
+CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean, online boolean)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -10,10 +10,10 @@ BEGIN
     PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
     RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment, move_generated,
-            ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c))::snowflake._conversion_part;
+            ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), online)::snowflake._conversion_part;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_part(regclass, text, boolean) IS
+COMMENT ON FUNCTION snowflake._conversion_part(regclass, text, boolean, boolean) IS
     'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
 
 -- A column that several sequences concern, such as a key that is a reference too, changes once.
@@ -81,7 +81,11 @@ BEGIN
                   UNION ALL
                   SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
                                 'convert with move_generated => true to make it the last one', m.attname, m.relid)
-                      FROM snowflake._generated_moves(dependents) m WHERE NOT part.move_generated
+                      FROM snowflake._generated_moves(dependents) m WHERE NOT part.move_generated AND NOT part.online
+                  UNION ALL
+                  SELECT snowflake._online_obstacles(part, dependents) WHERE part.online
+                  UNION ALL
+                  SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online
                   UNION ALL
                   SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
             ORDER BY x COLLATE "C");

@@ -117,7 +117,12 @@ BEGIN
               AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.relid)
               AND NOT EXISTS (SELECT FROM pg_inherits
                                   WHERE inhparent = c.relid
-                                    AND (snowflake._try_partition(inhrelid, c.attnum, present))[1] IS DISTINCT FROM 'f');
+                                    AND (snowflake._try_partition(inhrelid, c.attnum, present))[1] IS DISTINCT FROM 'f')
+              -- A row with an ID comes to a table only through all that it is a partition of.
+              AND NOT EXISTS (SELECT FROM pg_partition_ancestors(c.relid) above
+                                  JOIN pg_inherits i ON i.inhrelid = above.relid
+                                  JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = c.attname
+                                  WHERE (snowflake._try_partition(above.relid, a.attnum, present))[1] = 'f');
 END
 $function$;
 COMMENT ON FUNCTION snowflake._partition_obstacles(snowflake._conversion_column[]) IS

@@ -60,9 +60,9 @@ DECLARE
 BEGIN
     SELECT c.relname, n.oid AS namespace, n.nspname INTO present
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.oid = index;
-    IF present.relname = index_name THEN
-        RETURN;
+        WHERE c.oid = index AND c.relkind IN ('i', 'I');
+    IF NOT FOUND OR index_name IN (present.relname, '') THEN
+        RETURN; -- there is no such index, it has its name, or no index can have that name
     END IF;
     SELECT c.oid INTO occupant
         FROM pg_class c

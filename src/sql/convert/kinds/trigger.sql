@@ -9,7 +9,7 @@ CREATE FUNCTION snowflake._trigger_found(objects snowflake._conversion_object[])
 BEGIN
     RETURN QUERY
         SELECT 'trigger', o.classid, o.objid, t.tgrelid::regclass, NULL::text, o.depth, false,
-               t.tgisinternal OR t.tgparentid <> 0
+               t.tgisinternal OR t.tgparentid <> 0 OR t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
             FROM unnest(objects) o
             JOIN pg_trigger t ON t.oid = o.objid
             WHERE o.classid = 'pg_trigger'::regclass;

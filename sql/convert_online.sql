@@ -1,0 +1,210 @@
+-- Widening without a long lock: the plan, its steps one by one, what refuses to run before its time, and what is in
+-- the way. test/integration/online_test.cpp compares the result with that of a lock, beside writers and kills.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+CREATE SCHEMA online;
+SET search_path = online;
+-- The names of twins have OIDs in them.
+CREATE FUNCTION steps(seq regclass) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT regexp_replace(command, 'snowflake_\d+', 'snowflake_N', 'g')
+        FROM snowflake.conversion_plan(seq, online => true) WHERE command IS NOT NULL ORDER BY step
+$$;
+CREATE FUNCTION run_next(seq regclass) RETURNS text LANGUAGE sql AS $$
+    SELECT command FROM snowflake.conversion_plan(seq, online => true) WHERE command IS NOT NULL ORDER BY step LIMIT 1
+$$;
+CREATE FUNCTION obstacles(seq regclass, online boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+BEGIN
+    PERFORM snowflake.conversion_plan(seq, online => obstacles.online);
+EXCEPTION WHEN feature_not_supported THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    RETURN QUERY SELECT * FROM string_to_table(detail, E'\n');
+END $$;
+
+CREATE FUNCTION failure(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+BEGIN
+    EXECUTE command;
+    RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    RETURN regexp_replace(concat_ws(': ', SQLSTATE, SQLERRM, nullif(detail, '')), 'snowflake_\d+', 'snowflake_N', 'g');
+END $$;
+
+CREATE TABLE customers (id serial PRIMARY KEY, name text, parent_id integer REFERENCES customers);
+CREATE TABLE orders (id bigint, customer_id integer NOT NULL REFERENCES customers ON DELETE CASCADE, touched integer DEFAULT 0);
+CREATE INDEX by_digit ON orders ((customer_id % 10) DESC, id) WHERE customer_id > 1;
+INSERT INTO customers (name, parent_id) SELECT 'c' || i, nullif(i - 1, 0) FROM generate_series(1, 300) i;
+INSERT INTO orders SELECT i, i % 300 + 1 FROM generate_series(1, 600) i;
+-- A filling runs no trigger, and is not stopped by what would stop an update.
+CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.touched := NEW.touched + 1;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER touch BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION touch();
+CREATE RULE nothing AS ON UPDATE TO customers DO INSTEAD NOTHING;
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+SELECT * FROM steps('customers_id_seq');
+SELECT effect, size > 0 AS sized FROM snowflake.conversion_plan('customers_id_seq', online => true)
+    WHERE command ~ 'fill|shadows' OR command IS NULL AND effect !~ 'prepared';
+SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true, pause => '10 ms', max_lag => '64 MB') WHERE command ~ 'fill';
+
+-- Nothing runs before what it builds on.
+SELECT failure($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
+CALL snowflake._fill_shadows('customers_id_seq', 'customers');
+CALL snowflake._fill_shadows('customers_id_seq', 'pg_class');
+SELECT failure($$SELECT snowflake._add_keys('customers_id_seq')$$);
+SELECT snowflake._validate_key('customers_id_seq', 'orders', 'orders_customer_id_fkey');
+CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => 'far');
+SELECT snowflake.cancel_conversion('customers_id_seq');
+
+-- The columns, with triggers. From now on the two are the same in every row that is written, whatever the session says.
+SELECT snowflake._try_conversion('customers_id_seq', 'refuse');
+SELECT snowflake._add_shadows('customers_id_seq');
+SELECT snowflake._add_shadows('customers_id_seq');
+SELECT sequence, table_name, column_name, new_column, is_filled, indexes_left, keys_left FROM snowflake.conversions;
+INSERT INTO customers (name, parent_id) VALUES ('new', 7) RETURNING id, snowflake_id, parent_id, snowflake_parent_id;
+INSERT INTO orders VALUES (1000, 5) RETURNING *;
+UPDATE orders SET customer_id = 6, snowflake_customer_id = 99 WHERE id = 1000 RETURNING *;
+SET session_replication_role = replica;
+UPDATE orders SET customer_id = 7 WHERE id = 1000 RETURNING customer_id, snowflake_customer_id;
+RESET session_replication_role;
+SELECT count(*), count(snowflake_id) FROM customers;
+-- With a lock it is refused now, also together with others.
+SELECT obstacles('customers_id_seq', online => false);
+SELECT * FROM snowflake.convert_all('online');
+ALTER TABLE orders DISABLE TRIGGER "~snowflake_customer_id";
+UPDATE orders SET customer_id = 8 WHERE id = 1000;
+SELECT * FROM steps('customers_id_seq') LIMIT 1;
+SELECT snowflake._add_shadows('customers_id_seq');
+SELECT tgenabled FROM pg_trigger WHERE tgname = '~snowflake_customer_id';
+
+-- The rows.
+CALL snowflake._fill_shadows('customers_id_seq', 'customers', pause => '1 ms', max_lag => '1 GB');
+CALL snowflake._fill_shadows('customers_id_seq', 'orders');
+SELECT count(*), count(snowflake_id), bool_and(snowflake_id = id AND snowflake_parent_id IS NOT DISTINCT FROM parent_id) FROM customers;
+SELECT count(*), bool_and(snowflake_customer_id = customer_id), sum(touched) FROM orders;
+SELECT * FROM steps('customers_id_seq');
+
+-- An index that was not built to its end, and one of the name that is another.
+SELECT run_next('customers_id_seq') AS command \gset
+SELECT regexp_replace(:'command', 'CONCURRENTLY|DESC', '', 'g') AS wrong \gset
+:wrong;
+SELECT * FROM steps('customers_id_seq') LIMIT 2;
+\set ECHO none
+SELECT run_next('customers_id_seq') \gexec
+SELECT run_next('customers_id_seq') \gexec
+SELECT run_next('customers_id_seq') \gexec
+\set ECHO all
+SELECT * FROM steps('customers_id_seq');
+SELECT failure($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
+-- What is added meanwhile gets its twin.
+CREATE INDEX late ON orders (customer_id);
+CREATE INDEX gone ON orders (customer_id);
+SELECT * FROM steps('customers_id_seq') LIMIT 3;
+\set ECHO none
+SELECT run_next('customers_id_seq') \gexec
+SELECT run_next('customers_id_seq') \gexec
+\set ECHO all
+DROP INDEX gone;
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+SELECT * FROM steps('customers_id_seq');
+SELECT * FROM snowflake.conversions;
+\d customers
+\d orders
+SELECT count(*), min(id), max(id) <= 301, sum(parent_id) FROM customers;
+INSERT INTO customers (name) VALUES ('snowflake') RETURNING snowflake.get_node(id);
+
+-- Taken back.
+DROP TABLE orders;
+CREATE TABLE small (id smallserial PRIMARY KEY, x smallint REFERENCES small);
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('small_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+\set ECHO all
+SELECT is_filled, indexes_left, keys_left FROM snowflake.conversions;
+SELECT snowflake.cancel_conversion('small_id_seq');
+\d small
+-- An identity, with nothing in it.
+CREATE TABLE empty (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('empty_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+\d empty
+-- Nothing to widen.
+CREATE TABLE big (id bigserial PRIMARY KEY);
+SELECT * FROM steps('big_id_seq');
+\set ECHO none
+SELECT run_next('big_id_seq') \gexec
+\set ECHO all
+SELECT * FROM steps('big_id_seq');
+
+-- What is in the way.
+CREATE TABLE parts (id serial, day integer) PARTITION BY LIST (day);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+SELECT obstacles('parts_id_seq');
+CREATE TABLE parent (id serial);
+CREATE TABLE child () INHERITS (parent);
+SELECT obstacles('parent_id_seq');
+CREATE TEMPORARY TABLE brief (id serial);
+SELECT obstacles('pg_temp.brief_id_seq');
+CREATE TABLE t (id serial PRIMARY KEY DEFERRABLE, twice integer GENERATED ALWAYS AS (id * 2) STORED, snowflake_id text);
+CREATE TABLE r (t integer DEFAULT 1 REFERENCES small ON DELETE SET DEFAULT, EXCLUDE (t WITH =));
+ALTER TABLE small ADD UNIQUE (x);
+CREATE MATERIALIZED VIEW m AS SELECT id FROM small;
+CREATE INDEX whole ON small ((small IS NOT NULL));
+ALTER TABLE small ADD CONSTRAINT whole CHECK (small IS DISTINCT FROM NULL);
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER "~zzz" BEFORE INSERT ON small FOR EACH ROW EXECUTE FUNCTION change();
+CREATE TRIGGER "~zz" AFTER INSERT ON small FOR EACH ROW EXECUTE FUNCTION change();
+SET client_min_messages = error;
+CREATE PUBLICATION all_columns FOR TABLE small;
+CREATE PUBLICATION some_columns FOR TABLE small (id);
+SET client_min_messages = warning;
+SELECT obstacles('t_id_seq');
+SELECT obstacles('small_id_seq');
+SELECT obstacles('small_id_seq', online => false);
+-- Whoever adds the column has seen to the subscribers.
+ALTER TABLE small ADD COLUMN snowflake_id bigint;
+SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication';
+DROP PUBLICATION all_columns, some_columns;
+
+-- Two sequences of one table, one after the other.
+CREATE TABLE two (a serial PRIMARY KEY, b serial UNIQUE);
+SELECT snowflake._add_shadows('two_a_seq');
+SELECT obstacles('two_b_seq');
+SELECT snowflake.cancel_conversion('two_a_seq');
+
+-- Nobody converts, fills or takes back what is another's.
+CREATE ROLE online_stranger;
+GRANT USAGE ON SCHEMA online TO online_stranger;
+SET ROLE online_stranger;
+SELECT * FROM snowflake.conversion_plan('two_a_seq', online => true);
+SELECT snowflake._add_shadows('two_a_seq');
+SELECT snowflake.cancel_conversion('two_a_seq');
+SELECT snowflake._validate_key('two_a_seq', 'two', 'x');
+CALL snowflake._fill_shadows('two_a_seq', 'two');
+SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{2}', 0, 1, false);
+SELECT snowflake._validate('two', 'x');
+RESET ROLE;
+-- Misuse.
+SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{2}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two_a_seq', NULL, '{}', '{}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages(0, NULL, '{}', '{}', 0, 1, false);
+CREATE TRIGGER wrong BEFORE INSERT ON two FOR EACH ROW EXECUTE FUNCTION snowflake._keep_shadow();
+INSERT INTO two DEFAULT VALUES;
+DROP TRIGGER wrong ON two;
+CREATE TRIGGER wrong AFTER INSERT ON two FOR EACH ROW EXECUTE FUNCTION snowflake._keep_shadow();
+INSERT INTO two DEFAULT VALUES;
+SELECT snowflake.conversion_plan('small_id_seq', online => NULL);
+
+DROP SCHEMA online CASCADE;
+DROP TABLE brief;
+DROP ROLE online_stranger;

@@ -1,0 +1,58 @@
+// The commands on node numbers: claiming, giving up, announcing, removing.
+//
+// The current role must be a superuser, as it is in the functions of the extension. Each command
+// makes other commands wait until its transaction ends, but neither replication nor nextval. Each
+// raises 0A000 in a transaction that has one snapshot for all its statements.
+#pragma once
+
+#include "acts.hpp"
+
+#include <optional>
+
+namespace snowflake::numbering {
+
+// Claims a number for this instance, and returns it. Without a number: the one that it has, or that
+// of the setting, or its derived one, or the next one up that nobody has. A number that was lost to
+// another instance is given up for a new one. name: what people call the instance; null: as before.
+// Raises 22023 if there is no such number, 55006 if it is another's, kept free or reserved, 55000
+// if the instance has another, or if the clock is not to be trusted, 53400 if none is left.
+std::int32_t claim(std::optional<std::int32_t> node, const char *name);
+
+// What was given up, and from when on another instance may claim it, in Unix microseconds.
+struct GivenUp {
+    std::int32_t node = 0; // 0: nothing
+    std::int64_t free_from = 0;
+};
+
+// Gives up a number of this instance; node 0: the one that it has claimed. Raises 55000 while the
+// setting gives the number, and on a server that may be a copy.
+GivenUp release(std::int32_t node);
+
+// Says again what this instance has claimed, and what it has left unsaid. Returns the number of
+// acts written.
+std::int32_t announce();
+
+// Gives up everything of another instance that is gone. Returns from when on others may claim it;
+// 0: it has nothing. Raises 22023 for this instance.
+std::int64_t remove(const Identity &identity);
+
+// Makes this server, a physical copy, an instance of its own, without a number. Raises 55000 if it
+// runs where it claimed its number, unless forced.
+void separate(bool forced);
+
+// Takes over what the instance has that this database was copied from, and that is gone. Returns
+// how many numbers. Raises 55000 unless the server is of a later major version, or if forced.
+std::int32_t take_over(bool forced);
+
+// Lets the claims of another instance count for nothing here. Raises 22023 for this instance.
+void ignore(const Identity &identity);
+
+// Claims a range of numbers for leases, and returns how many were not reserved before. Raises 22023
+// if it is no range of numbers, 55006 if one of them is in use.
+std::int32_t reserve(std::int32_t first, std::int32_t last);
+
+// Gives up numbers that are reserved for leases. Returns as release() does. Raises 55000 if one is
+// not reserved here, 55006 if a session has one.
+GivenUp release_reserved(std::int32_t first, std::int32_t last);
+
+} // namespace snowflake::numbering

@@ -1,0 +1,16 @@
+// Where this server runs.
+#pragma once
+
+#include <cstdint>
+
+namespace snowflake::place {
+
+// Returns the place as people read it: the host, and the data directory with what tells it from a
+// copy of it. A physical copy runs in another place than its original, also on the same host; a
+// server that is started again runs where it ran. palloc'd.
+const char *here();
+
+// Returns a number that stands for a place, for the rule of claims.
+std::uint64_t number_of(const char *place);
+
+} // namespace snowflake::place

@@ -1,0 +1,153 @@
+// What SQL can call on shadow columns. Arguments in and results out, nothing else.
+
+#include "expression.hpp"
+#include "shadow.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+struct Pairs {
+    shadow::Pair *pairs;
+    int count;
+};
+
+// Other names of columns.
+struct Names {
+    AttrNumber *attributes;
+    const char **names;
+    int count;
+};
+
+// An array of count items, 0 or more, in the current memory context.
+template <typename Item>
+Item *allocate_array(int count) {
+    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
+}
+
+// Raises 22023 if an item is null, or if there are not as many as count, which is -1 for any.
+Datum *items_of(Datum argument, Oid type, int *count) {
+    ArrayType *array = DatumGetArrayTypeP(argument);
+    std::int16_t length = 0;
+    bool by_value = false;
+    char alignment = '\0';
+    get_typlenbyvalalign(type, &length, &by_value, &alignment);
+    Datum *items = nullptr;
+    int found = 0;
+    if (!array_contains_nulls(array))
+        deconstruct_array(array, type, length, by_value, alignment, &items, nullptr, &found);
+    if (array_contains_nulls(array) || (*count >= 0 && found != *count))
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("columns and what belongs to them must be as many, and not null"));
+    *count = found;
+    return items;
+}
+
+Pairs pairs_argument(Datum sources_argument, Datum shadows_argument) {
+    int count = -1;
+    const Datum *sources = items_of(sources_argument, INT2OID, &count);
+    const Datum *shadows = items_of(shadows_argument, INT2OID, &count);
+    const Pairs pairs = {.pairs = allocate_array<shadow::Pair>(count), .count = count};
+    for (int i = 0; i < count; ++i)
+        pairs.pairs[i] = {.source = DatumGetInt16(sources[i]), .shadow = DatumGetInt16(shadows[i])};
+    return pairs;
+}
+
+Names names_argument(Datum attributes_argument, Datum names_argument) {
+    int count = -1;
+    const Datum *attributes = items_of(attributes_argument, INT2OID, &count);
+    const Datum *texts = items_of(names_argument, TEXTOID, &count);
+    const Names names = {.attributes = allocate_array<AttrNumber>(count),
+                         .names = allocate_array<const char *>(count),
+                         .count = count};
+    for (int i = 0; i < count; ++i) {
+        names.attributes[i] = DatumGetInt16(attributes[i]);
+        names.names[i] = TextDatumGetCString(texts[i]);
+    }
+    return names;
+}
+
+// The expressions that an object stores, those of an index one by one before its condition.
+const List *expressions_of(Oid class_id, Oid object) {
+    const List *trees = expression::stored_in(class_id, object);
+    List *expressions = NIL;
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        expressions = tree != nullptr && IsA(tree, List)
+                          ? list_concat(expressions, reinterpret_cast<const List *>(tree))
+                          : lappend(expressions, tree);
+    }
+    return expressions;
+}
+
+BlockNumber page_argument(Datum argument) {
+    return static_cast<BlockNumber>(
+        std::clamp<std::int64_t>(DatumGetInt64(argument), 0, std::int64_t{MaxBlockNumber}));
+}
+
+} // namespace
+
+extern "C" {
+
+// _keep_shadow() returns trigger
+SNOWFLAKE_FUNCTION(snowflake_keep_shadow);
+Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
+    if (!CALLED_AS_TRIGGER(fcinfo))
+        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                errmsg("function \"snowflake._keep_shadow\" was not called as a trigger"));
+    PG_RETURN_POINTER(
+        shadow::kept(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
+}
+
+// _fill_pages(regclass, oid, smallint[], smallint[], bigint, bigint, boolean) returns record
+// (filled bigint, in_use bigint)
+SNOWFLAKE_FUNCTION(snowflake_fill_pages);
+Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
+    for (const int i : {0, 2, 3, 4, 5, 6})
+        if (PG_ARGISNULL(i))
+            PG_RETURN_NULL();
+    const Pairs pairs = pairs_argument(PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
+    const shadow::Filled filled = shadow::fill(
+        PG_GETARG_OID(0), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), pairs.pairs, pairs.count,
+        {.first = page_argument(PG_GETARG_DATUM(4)), .end = page_argument(PG_GETARG_DATUM(5))},
+        PG_GETARG_BOOL(6));
+    TupleDesc row = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int64GetDatum(filled.rows), Int64GetDatum(filled.in_use)};
+    bool nulls[] = {false, false};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}
+
+// _pages_of(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_pages_of);
+Datum snowflake_pages_of(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT64(std::int64_t{shadow::lock_and_count_pages(PG_GETARG_OID(0))});
+}
+
+// _show_activity(text) returns void
+SNOWFLAKE_FUNCTION(snowflake_show_activity);
+Datum snowflake_show_activity(PG_FUNCTION_ARGS) {
+    pgstat_report_activity(STATE_RUNNING, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+    PG_RETURN_VOID();
+}
+
+// _expressions_with_names(regclass, oid, regclass, smallint[], text[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_expressions_with_names);
+Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
+    const Oid relation = PG_GETARG_OID(2);
+    const List *expressions = expressions_of(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    const Names names = names_argument(PG_GETARG_DATUM(3), PG_GETARG_DATUM(4));
+    const int count = list_length(expressions);
+    auto *texts = allocate_array<Datum>(count);
+    for (int i = 0; i < count; ++i) {
+        auto *tree = static_cast<Node *>(list_nth(expressions, i));
+        if (tree == nullptr || expression::names_whole_row(tree))
+            PG_RETURN_NULL();
+        texts[i] = CStringGetTextDatum(expression::deparsed_with_names(
+            tree, relation, names.attributes, names.names, names.count));
+    }
+    PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+} // extern "C"

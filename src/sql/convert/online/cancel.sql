@@ -1,0 +1,49 @@
+-- Taking back a conversion without a long lock, as long as the swap has not been made.
+
+-- Those of the columns that the sequence fills, and those made for it whose column has lost the connection since.
+CREATE FUNCTION snowflake._shadows_to_cancel(part snowflake._conversion_part)
+    RETURNS snowflake._shadow[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN snowflake._shadows(ARRAY(
+        SELECT (p.relid, p.attnum, a.attname, false, NULL, NULL, NULL, true, false, false)::snowflake._conversion_column
+            FROM snowflake._shadow_pairs(NULL) p
+            JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
+            JOIN pg_class t ON t.oid = p.relid
+            WHERE pg_has_role(t.relowner, 'USAGE')
+              AND (p.sequence = part.name
+                   OR EXISTS (SELECT FROM unnest(part.columns) c WHERE c.relid = p.relid AND c.attnum = p.attnum))));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._shadows_to_cancel(snowflake._conversion_part) IS
+    'finds the shadow columns that were made for the conversion of a sequence';
+
+-- The columns take with them what is built on them, but for foreign keys.
+CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);
+BEGIN
+    RETURN QUERY
+        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM (
+                SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
+                    FROM pg_constraint k
+                    WHERE k.contype = 'f' AND k.conname LIKE 'snowflake\_%'
+                      AND k.oid IN (SELECT d.objid FROM unnest(shadows) s
+                                        JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                                                        AND d.refobjid = s.relid AND d.refobjsubid = s.shadow)
+                UNION ALL
+                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid) FROM unnest(shadows) s
+                UNION ALL
+                SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.shadow_name) FROM unnest(shadows) s
+            ) x(command);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._cancel_steps(snowflake._conversion_part) IS
+    'returns the steps that take back a conversion whose swap has not been made';

@@ -1,0 +1,310 @@
+-- Filling the shadow columns of a table, in batches that are transactions of their own.
+--
+-- No session ever waits for a batch longer than the batch takes, a tenth of a second: a batch never waits for a row
+-- while it holds others. Rows that other sessions have locked are left for later, when each is a transaction.
+--
+-- A procedure that commits can have no SET clause: it calls functions that have one, by their full names, and uses no
+-- operator of its own.
+
+CREATE TYPE snowflake._fill_progress AS (
+    tab regclass,
+    pause interval, max_lag bigint,     -- see _fill_shadows()
+    page bigint, pages bigint,          -- the next page, and how many there are to look at
+    batch bigint,                       -- how many pages the next batch has
+    first_pages bigint[], end_pages bigint[], -- of batches that left rows out
+    rows bigint,                        -- how many have been changed
+    started timestamptz, told timestamptz, -- when the caller was told last
+    is_done boolean);
+COMMENT ON TYPE snowflake._fill_progress IS
+    'how far the filling of the shadow columns of a table has come';
+
+CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval, max_lag text)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    progress snowflake._fill_progress;
+BEGIN
+    IF NOT EXISTS (SELECT FROM unnest((snowflake._conversion_part(seq, 'drop', false, true)).columns) c
+                       WHERE c.relid = tab AND c.widened) THEN
+        RAISE EXCEPTION 'the conversion of sequence % widens no column of table %', seq, tab
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    progress.tab := tab;
+    progress.pause := greatest(pause, interval '0');
+    progress.max_lag := pg_size_bytes(max_lag);
+    progress.page := 0;
+    progress.pages := snowflake._pages_of(tab);
+    progress.batch := 16;
+    progress.first_pages := '{}';
+    progress.end_pages := '{}';
+    progress.rows := 0;
+    progress.started := clock_timestamp();
+    progress.told := clock_timestamp();
+    progress.is_done := false;
+    RETURN progress;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_begin(regclass, regclass, interval, text) IS
+    'returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens columns of the table';
+
+CREATE FUNCTION snowflake._fill_text(progress snowflake._fill_progress)
+    RETURNS text
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    took constant interval := clock_timestamp() - progress.started;
+BEGIN
+    RETURN format('filling table %s: %s %% of %s pages, %s left', progress.tab,
+                  least(100 * progress.page / greatest(progress.pages, 1), 100), progress.pages,
+                  justify_interval(date_trunc('second', greatest(took * (progress.pages - progress.page), '0')
+                                                        / greatest(progress.page, 1) + '0.5 s')));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_text(snowflake._fill_progress) IS
+    'tells how far the filling of shadow columns has come, and how long it will take';
+
+CREATE FUNCTION snowflake._fill_tell(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._show_activity('snowflake: ' || snowflake._fill_text(progress));
+    IF progress.told < clock_timestamp() - interval '10 s' THEN
+        RAISE NOTICE '%', snowflake._fill_text(progress);
+        progress.told := clock_timestamp();
+    END IF;
+    RETURN progress;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_tell(snowflake._fill_progress) IS
+    'tells the caller and pg_stat_activity how far the filling of shadow columns has come';
+
+CREATE FUNCTION snowflake._fill_range(
+        tab regclass, first_page bigint, end_page bigint, waits boolean,
+        OUT filled bigint, OUT in_use bigint)
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    sources smallint[];
+    shadows smallint[];
+BEGIN
+    SELECT array_agg(p.attnum ORDER BY p.attnum), array_agg(p.shadow ORDER BY p.attnum) INTO sources, shadows
+        FROM snowflake._shadow_pairs(tab) p WHERE p.is_always;
+    IF sources IS NULL THEN
+        RAISE EXCEPTION 'no trigger keeps the shadow columns of table %', tab
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
+    END IF;
+    SELECT x.filled, x.in_use INTO filled, in_use
+        FROM snowflake._fill_pages(tab, snowflake._table_role(tab), sources, shadows, first_page, end_page, waits) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_range(regclass, bigint, bigint, boolean) IS
+    'fills the shadow columns of the rows on some pages of a table';
+
+-- The batch after this one takes as many pages as go into a tenth of a second.
+CREATE FUNCTION snowflake._fill_batch(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    started constant timestamptz := clock_timestamp();
+    end_page constant bigint := least(progress.page + progress.batch, progress.pages);
+    outcome record;
+    took double precision;
+BEGIN
+    outcome := snowflake._fill_range(progress.tab, progress.page, end_page, false);
+    IF outcome.in_use > 0 THEN
+        progress.first_pages := progress.first_pages || progress.page;
+        progress.end_pages := progress.end_pages || end_page;
+    END IF;
+    took := greatest(extract(epoch FROM clock_timestamp() - started), 0.000001);
+    progress.page := end_page;
+    progress.batch := greatest(1, least(progress.batch * 2, (progress.batch * 0.1 / took)::bigint, 100000));
+    progress.rows := progress.rows + outcome.filled;
+    RETURN progress;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_batch(snowflake._fill_progress) IS
+    'fills the shadow columns on the next pages of a table';
+
+CREATE FUNCTION snowflake._fill_row_left_out(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    filled constant bigint :=
+        (snowflake._fill_range(progress.tab, progress.first_pages[1], progress.end_pages[1], true)).filled;
+BEGIN
+    IF filled = 0 THEN
+        progress.first_pages := progress.first_pages[2:];
+        progress.end_pages := progress.end_pages[2:];
+    END IF;
+    progress.rows := progress.rows + filled;
+    RETURN progress;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_row_left_out(snowflake._fill_progress) IS
+    'fills the shadow columns of a row that another session had locked, and waits for that';
+
+-- A lock timeout of the caller's bounds the wait for each lock; then the next transaction tries again.
+CREATE FUNCTION snowflake._fill_next(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    BEGIN
+        IF progress.page < progress.pages THEN
+            progress := snowflake._fill_batch(progress);
+        ELSIF progress.first_pages <> '{}' THEN
+            progress := snowflake._fill_row_left_out(progress);
+        END IF;
+    EXCEPTION WHEN lock_not_available THEN
+        NULL;
+    END;
+    progress.is_done := progress.page >= progress.pages AND progress.first_pages = '{}';
+    RETURN snowflake._fill_tell(progress);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_next(snowflake._fill_progress) IS
+    'fills the shadow columns of one batch, or of one row that was locked';
+
+CREATE FUNCTION snowflake._replica_lag()
+    RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN
+        RAISE EXCEPTION 'permission denied to see how far replicas are behind'
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = format('GRANT pg_read_all_stats TO %I, or ask for no max_lag.', current_user);
+    END IF;
+    RETURN (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn)) FROM pg_stat_replication r);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._replica_lag() IS
+    'returns how many bytes of WAL the slowest replica has not replayed yet; NULL: there is none';
+
+-- Called at the beginning of a transaction, which holds nothing yet.
+CREATE FUNCTION snowflake._fill_pause(progress snowflake._fill_progress)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF progress.pause > interval '0' AND NOT progress.is_done THEN
+        PERFORM pg_sleep_for(progress.pause);
+    END IF;
+    IF progress.max_lag IS NOT NULL THEN
+        WHILE snowflake._replica_lag() > progress.max_lag LOOP
+            PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
+            PERFORM pg_sleep(0.2);
+        END LOOP;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._fill_pause(snowflake._fill_progress) IS
+    'waits between two batches as long as the caller has asked for, and for replicas';
+
+-- The owner's rights, and code, are those of _table_role().
+CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    -- The command names the table: its owner must not put another in its place.
+    PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_schemas(ARRAY[tab]);
+    PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
+    PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
+                              snowflake._table_role(tab), NULL, NULL);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._validate(regclass, name) IS
+    'looks whether all rows of a table satisfy a constraint';
+
+CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass)
+    RETURNS name
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    shadows constant snowflake._shadow[] :=
+        snowflake._shadows((snowflake._conversion_part(seq, 'drop', false, true)).columns);
+BEGIN
+    RETURN (
+        SELECT x.name
+            FROM (SELECT s.same, s.is_filled FROM unnest(shadows) s WHERE s.relid = tab
+                  UNION ALL
+                  SELECT t.name, t.is_ready FROM snowflake._check_twins(shadows) t
+                      WHERE t.relid = tab AND t.twin IS NOT NULL AND t.definition LIKE '% NOT VALID') x(name, is_valid)
+            WHERE NOT x.is_valid AND x.name IS NOT NULL
+            ORDER BY x.name
+            LIMIT 1);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._next_check_to_validate(regclass, regclass) IS
+    'returns a constraint on shadow columns of a table that is not valid yet; NULL: there is none';
+
+CREATE PROCEDURE snowflake._fill_shadows(
+        seq regclass, tab regclass,
+        pause interval DEFAULT '0',  -- between two batches
+        max_lag text DEFAULT NULL)   -- how much WAL replicas may have left to replay; NULL: any
+    LANGUAGE plpgsql
+    AS $procedure$
+DECLARE
+    progress snowflake._fill_progress;
+    invalid pg_catalog.name;
+BEGIN
+    -- Under SERIALIZABLE the batches could make the transactions of others fail.
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    progress := snowflake._fill_begin(seq, tab, pause, max_lag);
+    LOOP
+        progress := snowflake._fill_next(progress);
+        COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        EXIT WHEN progress.is_done;
+        PERFORM snowflake._fill_pause(progress);
+        COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    END LOOP;
+    LOOP
+        invalid := snowflake._next_check_to_validate(seq, tab);
+        EXIT WHEN invalid IS NULL;
+        PERFORM snowflake._validate(tab, invalid);
+        COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    END LOOP;
+END
+$procedure$;
+COMMENT ON PROCEDURE snowflake._fill_shadows(regclass, regclass, interval, text) IS
+    'fills the shadow columns of a table in batches, each in a transaction, and looks whether all rows agree';
+
+CREATE FUNCTION snowflake._validate_key(seq regclass, tab regclass, constraint_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM snowflake._key_twins(snowflake._shadows((snowflake._conversion_part(seq, 'drop', false, true)).columns)) t
+                       WHERE t.relid = tab AND t.name = constraint_name AND t.twin IS NOT NULL) THEN
+        RAISE EXCEPTION 'table % has no foreign key % for its shadow columns yet', tab, quote_ident(constraint_name)
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
+    END IF;
+    PERFORM snowflake._validate(tab, constraint_name);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._validate_key(regclass, regclass, name) IS
+    'looks whether all rows satisfy a foreign key between shadow columns';

@@ -1,0 +1,230 @@
+-- What a conversion without a long lock cannot take along, beyond what no conversion can: each is named before
+-- anything is changed.
+
+CREATE FUNCTION snowflake._online_obstacles_of_tables(columns snowflake._conversion_column[], shadows snowflake._shadow[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('table %s %s: convert it with a lock', s.relid, why.text)
+            FROM unnest(shadows) s
+            JOIN pg_class t ON t.oid = s.relid
+            CROSS JOIN LATERAL (
+                SELECT 'is partitioned' WHERE t.relkind = 'p'
+                UNION ALL SELECT 'is a partition' WHERE t.relispartition
+                UNION ALL SELECT 'inherits from another, or has tables that inherit from it'
+                    WHERE t.relkind <> 'p' AND NOT t.relispartition
+                      AND EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))
+                UNION ALL SELECT 'is a foreign table' WHERE t.relkind = 'f'
+                UNION ALL SELECT 'is temporary' WHERE t.relpersistence = 't'
+                UNION ALL SELECT 'is not stored as a heap'
+                    WHERE t.relkind = 'r' AND t.relam <> (SELECT oid FROM pg_am WHERE amname = 'heap')
+            ) why(text);
+    RETURN QUERY
+        SELECT format('column %I of table %s, which is to be the shadow of %I, is not a bigint without a default and constraints: rename it',
+                      s.shadow_name, s.relid, s.attname)
+            FROM unnest(shadows) s
+            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attname = s.shadow_name AND NOT a.attisdropped
+            WHERE s.trigger_name IS NULL AND (a.atttypid <> 'bigint'::regtype OR a.atthasdef OR a.attnotnull OR a.attidentity <> '');
+    RETURN QUERY
+        SELECT format('shadows of columns of table %s would have the same name, %I', s.relid, s.shadow_name)
+            FROM unnest(shadows) s GROUP BY s.relid, s.shadow_name HAVING count(*) > 1;
+    RETURN QUERY
+        SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
+            FROM (SELECT DISTINCT relid FROM unnest(shadows)) s
+            CROSS JOIN LATERAL snowflake._shadow_pairs(s.relid) p
+            WHERE NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
+    RETURN QUERY
+        SELECT format('column %I of table %s is the identity of another sequence, which goes with it', s.attname, s.relid)
+            FROM unnest(shadows) s
+            JOIN unnest(columns) c ON c.relid = s.relid AND c.attnum = s.attnum
+            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
+            WHERE a.attidentity <> '' AND NOT c.is_identity;
+    RETURN QUERY
+        -- PostgreSQL 18 has such constraints.
+        SELECT format('not-null constraint %I of table %s is not valid: validate it', k.conname, s.relid)
+            FROM unnest(shadows) s
+            JOIN pg_constraint k ON k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
+            WHERE NOT k.convalidated;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_tables(snowflake._conversion_column[], snowflake._shadow[]) IS
+    'lists the tables that cannot have shadow columns';
+
+-- A subscriber without the column would stop at the first row. Who has added it here has seen to the subscribers.
+CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._shadow[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('table %s is in publication %I: let that list the columns, or run ALTER TABLE %1$s ADD COLUMN %3$I bigint '
+                      'on the subscribers and then here', s.relid, p.pubname, s.shadow_name)
+            FROM unnest(shadows) s
+            JOIN pg_class t ON t.oid = s.relid
+            JOIN pg_publication p
+              ON p.puballtables
+                 OR EXISTS (SELECT FROM pg_publication_rel r
+                                WHERE r.prpubid = p.oid AND r.prrelid = s.relid AND r.prattrs IS NULL)
+                 OR EXISTS (SELECT FROM pg_publication_namespace n
+                                WHERE n.pnpubid = p.oid AND n.pnnspid = t.relnamespace)
+            WHERE s.shadow IS NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_publications(snowflake._shadow[]) IS
+    'lists the publications whose subscribers need a column before it is added here';
+
+CREATE FUNCTION snowflake._online_obstacles_of_triggers(shadows snowflake._shadow[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    -- 1: for each row, 2: before, 4: insert, 16: update.
+    RETURN QUERY
+        SELECT DISTINCT format('trigger %I of table %s would fire after the one that keeps the shadow column: rename it', t.tgname, s.relid)
+            FROM unnest(shadows) s
+            JOIN pg_trigger t ON t.tgrelid = s.relid AND NOT t.tgisinternal
+            WHERE (t.tgtype & 3) = 3 AND (t.tgtype & 20) <> 0
+              AND t.tgfoid <> 'snowflake._keep_shadow()'::regprocedure
+              AND t.tgname::text COLLATE "C" > snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_triggers(snowflake._shadow[]) IS
+    'lists the triggers that could change a column after its shadow was made';
+
+CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there', k.conname, s.relid)
+            FROM unnest(work.shadows) s
+            JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                            AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
+            JOIN pg_constraint k ON k.oid = d.objid
+            LEFT JOIN pg_index i ON i.indexrelid = k.conindid
+            WHERE k.contype = 'x' OR k.contype IN ('p', 'u') AND (i.indisexclusion OR k.condeferrable);
+    RETURN QUERY
+        SELECT format('index %s %s', t.original::regclass, why.text)
+            FROM unnest(work.indexes) t
+            JOIN pg_index i ON i.indexrelid = t.original
+            JOIN pg_class c ON c.oid = t.relid
+            CROSS JOIN LATERAL (
+                -- CREATE INDEX CONCURRENTLY is no command that runs as another role.
+                SELECT format('runs code of %I, who has to run the plan', pg_get_userbyid(c.relowner))
+                    WHERE (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+                      AND c.relowner <> quote_ident(current_user)::regrole
+                      AND NOT (snowflake._is_harmless_to_run('pg_class', t.original)
+                               AND snowflake._is_harmless_to_parse('pg_class', t.original))
+            ) why(text)
+            WHERE NOT i.indisexclusion;
+    RETURN QUERY
+        -- Its value would be another as soon as there is one more column.
+        SELECT DISTINCT format('%s names the whole row', pg_describe_object(x.class, x.object, 0))
+            FROM unnest(work.shadows) s
+            CROSS JOIN LATERAL (
+                SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i
+                    WHERE i.indrelid = s.relid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+                UNION ALL
+                SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k
+                    WHERE k.conrelid = s.relid AND k.contype = 'c'
+            ) x(class, object)
+            WHERE snowflake._expressions_on_shadows(work.shadows, x.class, x.object, s.relid) IS NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_indexes(snowflake._shadowing) IS
+    'lists the indexes and constraints that cannot be built beside those that are there';
+
+CREATE FUNCTION snowflake._online_obstacles_of_keys(work snowflake._shadowing)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('foreign key %I of table %s %s', k.conname, t.relid, why.text)
+            FROM unnest(work.keys) t
+            JOIN pg_constraint k ON k.oid = t.original
+            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_class r ON r.oid = k.confrelid
+            CROSS JOIN LATERAL (
+                SELECT 'sets a default' WHERE 'd' IN (k.confupdtype, k.confdeltype)
+                UNION ALL
+                SELECT 'is of or to a partitioned table: convert it with a lock'
+                    WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
+                UNION ALL
+                SELECT format('is owned by %I', pg_get_userbyid(c.relowner))
+                    WHERE NOT pg_has_role(c.relowner, 'USAGE')
+                       OR NOT snowflake._is_taken_along((work.part).owner, c.relowner)
+            ) why(text);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_keys(snowflake._shadowing) IS
+    'lists the foreign keys that cannot be made beside those that are there';
+
+-- To fill a materialized view, or a generated column, takes as long as it takes.
+CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('materialized view %s would be filled again under the lock: REFRESH MATERIALIZED VIEW %1$s WITH NO DATA, '
+                      'or convert with a lock', d.relid)
+            FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
+            WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated;
+    RETURN QUERY
+        SELECT format('generated column %I of table %s would be made again under the lock: convert with a lock', a.attname, d.relid)
+            FROM unnest(dependents) d
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            WHERE d.kind = 'generated';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_dependents(snowflake._conversion_dependent[]) IS
+    'lists what depends on columns and would take long to be made again';
+
+CREATE FUNCTION snowflake._online_obstacles(part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    work constant snowflake._shadowing := snowflake._shadowing(part);
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_publications(work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles(snowflake._conversion_part, snowflake._conversion_dependent[]) IS
+    'lists what a conversion without a long lock cannot take along';
+
+-- With a lock the server would have to alter columns that triggers and checks of the other conversion name.
+CREATE FUNCTION snowflake._obstacles_of_shadows(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('column %I of table %s is being widened without a lock: finish that, or SELECT snowflake.cancel_conversion(%L)',
+                               c.attname, c.relid, p.sequence)
+            FROM unnest(part.columns) c
+            CROSS JOIN LATERAL snowflake._shadow_pairs(c.relid) p
+            WHERE c.widened AND p.attnum = c.attnum;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_shadows(snowflake._conversion_part) IS
+    'lists the columns that have shadows, for a conversion that has no use for them';

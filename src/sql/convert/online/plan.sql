@@ -1,0 +1,206 @@
+-- The plan of a conversion without a long lock: what is left to do, as commands that are transactions of their own.
+
+-- The arguments that a caller has given, as those of a call; nothing for those that are NULL.
+CREATE FUNCTION snowflake._fill_options(pause interval, max_lag text)
+    RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN pg_catalog.concat(', pause => ' || pg_catalog.quote_literal(pause), ', max_lag => ' || pg_catalog.quote_literal(max_lag));
+COMMENT ON FUNCTION snowflake._fill_options(interval, text) IS
+    'returns arguments of _fill_shadows()';
+
+CREATE FUNCTION snowflake._table_size(tab regclass)
+    RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.pg_table_size(tab);
+COMMENT ON FUNCTION snowflake._table_size(regclass) IS
+    'returns how many bytes a table has without its indexes';
+
+CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM unnest(work.shadows) s
+                   LEFT JOIN snowflake._shadow_pairs(s.relid) p ON p.attnum = s.attnum
+                   WHERE p.is_always IS NOT TRUE OR s.same IS NULL)
+       OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.twin IS NULL) THEN
+        RETURN QUERY
+            SELECT format('SELECT snowflake._add_shadows(%L)', (work.part).seq),
+                   format('adds columns and triggers to tables %s; ACCESS EXCLUSIVE locks, briefly',
+                          (SELECT string_agg(DISTINCT s.relid::text, ', ') FROM unnest(work.shadows) s)),
+                   NULL::regclass, NULL::bigint, NULL::name;
+    END IF;
+    RETURN QUERY
+        SELECT concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid), snowflake._fill_options(pause, max_lag), ')'),
+               format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
+                      s.relid, pg_size_pretty(snowflake._table_size(s.relid))),
+               NULL::regclass, snowflake._table_size(s.relid), pg_get_userbyid(snowflake._table_role(s.relid))
+            FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
+                      WHERE NOT x.is_filled
+                         OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
+            ORDER BY s.relid::oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._preparations_of_rows(snowflake._shadowing, interval, text) IS
+    'returns the steps that add shadow columns and fill them';
+
+CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x.command, x.effect, NULL::regclass, pg_relation_size(t.original), NULL::name
+            FROM unnest(work.indexes) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            CROSS JOIN LATERAL (
+                SELECT 1, format('DROP INDEX CONCURRENTLY %s', t.twin::regclass),
+                       'was left behind by a command that did not come to its end' WHERE t.twin IS NOT NULL
+                UNION ALL
+                SELECT 2, t.definition,
+                       format('builds what takes the place of index %s (%s); SHARE UPDATE EXCLUSIVE lock on %s', t.original::regclass,
+                              pg_size_pretty(pg_relation_size(t.original)), t.relid)
+            ) x(turn, command, effect)
+            WHERE NOT t.is_ready
+            ORDER BY t.n, x.turn;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._preparations_of_indexes(snowflake._shadowing) IS
+    'returns the steps that build indexes on shadow columns';
+
+CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('SELECT snowflake._add_keys(%L)', (work.part).seq),
+               'adds foreign keys of the new columns, NOT VALID; locks the tables briefly', NULL::regclass, NULL::bigint, NULL::name
+            WHERE EXISTS (SELECT FROM unnest(work.keys) t WHERE t.twin IS NULL);
+    RETURN QUERY
+        SELECT format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name),
+               format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(snowflake._table_size(t.relid))),
+               NULL::regclass, snowflake._table_size(t.relid), pg_get_userbyid(snowflake._table_role(t.relid))
+            FROM unnest(work.keys) t JOIN pg_constraint k ON k.oid = t.original
+            WHERE k.convalidated AND NOT t.is_ready;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._preparations_of_keys(snowflake._shadowing) IS
+    'returns the steps that add foreign keys between shadow columns and validate them';
+
+CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause interval, max_lag text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_preparations(snowflake._shadowing, interval, text) IS
+    'returns what is left to do before the swap';
+
+CREATE FUNCTION snowflake._online_remarks(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT NULL::text, x.remark, NULL::regclass, NULL::bigint, NULL::name
+            FROM (
+                SELECT format('column %I becomes the last one of table %s', s.attname, s.relid) AS remark
+                    FROM unnest(work.shadows) s
+                UNION ALL
+                SELECT format('until the swap table %s has the column %I as well: COPY without a list of columns expects it',
+                              s.relid, s.shadow_name)
+                    FROM unnest(work.shadows) s
+                UNION ALL
+                SELECT format('from when the twin of unique index %s is built until the swap, INSERT ... ON CONFLICT may fail with a '
+                              'unique violation where two sessions insert the same key at once', t.original::regclass)
+                    FROM unnest(work.indexes) t
+                    JOIN pg_index i ON i.indexrelid = t.original
+                    WHERE i.indisunique
+            ) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_remarks(snowflake._shadowing) IS
+    'describes what is different where a conversion does without a long lock';
+
+CREATE FUNCTION snowflake._online_steps(part snowflake._conversion_part, pause interval, max_lag text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    work snowflake._shadowing;
+BEGIN
+    IF snowflake._is_converted(part) THEN
+        RETURN;
+    END IF;
+    work := snowflake._shadowing(part);
+    RETURN QUERY
+        SELECT format('SELECT snowflake._try_conversion(%L, %L)', part.seq, part.increment),
+               'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly',
+               NULL::regclass, NULL::bigint, NULL::name
+            WHERE EXISTS (SELECT FROM unnest(work.shadows) s)
+              AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.trigger_name IS NOT NULL);
+    RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
+    RETURN QUERY
+        SELECT format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true)', part.seq, part.increment),
+               'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly',
+               NULL::regclass, NULL::bigint, NULL::name;
+    RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_steps(snowflake._conversion_part, interval, text) IS
+    'returns what is left to do of a conversion without a long lock';
+
+CREATE FUNCTION snowflake._conversions(
+        OUT sequence text, OUT table_name regclass, OUT column_name name, OUT new_column name,
+        OUT is_filled boolean, OUT indexes_left bigint, OUT keys_left bigint, OUT process integer, OUT activity text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    shadows constant snowflake._shadow[] := snowflake._shadows(ARRAY(
+        SELECT (p.relid, p.attnum, a.attname, false, NULL, NULL, NULL, true, false, false)::snowflake._conversion_column
+            FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum));
+BEGIN
+    RETURN QUERY
+        SELECT p.sequence, s.relid, s.attname, s.shadow_name, s.is_filled,
+               (SELECT count(*) FROM snowflake._index_twins(shadows) t JOIN pg_index i ON i.indexrelid = t.original
+                    WHERE t.relid = s.relid AND NOT t.is_ready
+                      AND (s.attnum = ANY (i.indkey::smallint[])
+                           OR EXISTS (SELECT FROM pg_depend d
+                                          WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original
+                                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.attnum))),
+               (SELECT count(*) FROM snowflake._key_twins(shadows) t JOIN pg_constraint k ON k.oid = t.original
+                    WHERE t.relid = s.relid AND s.attnum = ANY (k.conkey) AND NOT t.is_ready),
+               r.pid, regexp_replace(r.query, '^snowflake: ', '')
+            FROM unnest(shadows) s
+            JOIN snowflake._shadow_pairs(s.relid) p ON p.attnum = s.attnum
+            LEFT JOIN LATERAL (
+                SELECT x.pid, x.query FROM pg_stat_activity x
+                    WHERE x.datname = current_database() AND x.state = 'active' AND x.query LIKE 'snowflake: %'
+                      AND strpos(x.query, ' table ' || s.relid::text) > 0
+                    ORDER BY x.query_start LIMIT 1
+            ) r ON true
+            ORDER BY s.relid::oid, s.attnum;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._conversions() IS
+    'lists the columns that are being widened without a long lock, and how far that has come';
+
+CREATE VIEW snowflake.conversions AS SELECT * FROM snowflake._conversions();
+COMMENT ON VIEW snowflake.conversions IS
+    'the columns that are being widened without a long lock: how far that has come, and the session that is at it';
+GRANT SELECT ON snowflake.conversions TO PUBLIC;

@@ -1,0 +1,186 @@
+-- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks,
+-- "keys" foreign keys, "swap" ends it, "cancel" takes it back. Each is one short transaction, with the locks of
+-- locks.sql, and refuses to run unless what it builds on is there.
+
+CREATE FUNCTION snowflake._require_preparations(work snowflake._shadowing, stage text)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    missing text[];
+BEGIN
+    missing := ARRAY(
+        SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap');
+    IF missing <> '{}' THEN
+        RAISE EXCEPTION 'cannot convert sequence % yet', (work.part).name
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'These commands have not been run, or not to their end: ' || array_to_string(missing, '; '),
+                  HINT = format('SELECT command FROM snowflake.conversion_plan(%L, online => true) WHERE command IS NOT NULL \gexec', (work.part).name);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._require_preparations(snowflake._shadowing, text) IS
+    'raises an error that names what is left to do before a stage';
+
+CREATE FUNCTION snowflake._state_of_swap(work snowflake._shadowing)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    state snowflake._conversion_state;
+BEGIN
+    PERFORM snowflake._require_preparations(work, 'swap');
+    state := snowflake._state_of_tables(ARRAY[work.part]);
+    state.meant := snowflake._meant_after_swap(state.meant, work.shadows);
+    state.plan := ARRAY(SELECT s FROM snowflake._swap_steps(work) s);
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_swap(snowflake._shadowing) IS
+    'returns what the swap works with; raises an error that names all obstacles, or what is left to do before';
+
+CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, stage text)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    state snowflake._conversion_state;
+BEGIN
+    IF stage <> 'cancel' THEN
+        PERFORM snowflake._require_no_obstacles(part);
+    END IF;
+    IF stage = 'swap' THEN
+        RETURN snowflake._state_of_swap(snowflake._shadowing(part));
+    END IF;
+    state.parts := ARRAY[part];
+    state.emptied := '{}';
+    CASE stage
+        WHEN 'shadows' THEN
+            state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part) s);
+            state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+        WHEN 'keys' THEN
+            PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
+            state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part) s);
+            state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+        WHEN 'cancel' THEN
+            state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);
+            state.wanted := ARRAY(SELECT x.relid
+                                      FROM (SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
+                                            UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s,
+                                                                snowflake._table_partners(s.relid) p) x(relid)
+                                      JOIN pg_class c ON c.oid = x.relid
+                                      WHERE pg_has_role(c.relowner, 'USAGE')
+                                      ORDER BY x.relid::oid);
+    END CASE;
+    state.altered := cardinality(snowflake._shadows_to_cancel(part));
+    state.always := false;
+    RETURN state;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_of_stage(snowflake._conversion_part, text) IS
+    'returns what a stage of a conversion without a long lock works with';
+
+-- Other sessions queue behind a lock that is waited for. An attempt therefore ends after lock_timeout, and lets them pass
+-- for as long. Where there is none, it ends a second after deadlock_timeout: that is when the server cancels an
+-- autovacuum that holds a lock, as it will where all rows have just been changed.
+CREATE FUNCTION snowflake._state_by_attempts(request snowflake._conversion_request)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    patience constant interval := 
+        coalesce(nullif(current_setting('lock_timeout')::interval, '0'), current_setting('deadlock_timeout')::interval + '1 s');
+    attempts constant integer := 100;
+BEGIN
+    FOR attempt IN 1 .. attempts LOOP
+        BEGIN
+            RETURN snowflake._state_under_locks(request, patience);
+        EXCEPTION WHEN lock_not_available THEN
+            IF attempt = attempts THEN
+                RAISE;
+            END IF;
+        END;
+        PERFORM pg_sleep_for(patience);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._state_by_attempts(snowflake._conversion_request) IS
+    'does what _state_under_locks() does, again and again where a lock is not to be had soon';
+
+CREATE FUNCTION snowflake._run_stage(seq regclass, increment text, stage text, caller_search_path text)
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (snowflake._conversion_run(
+        (ARRAY[seq], true, increment, false, stage)::snowflake._conversion_request, caller_search_path)).altered;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._run_stage(regclass, text, text, text) IS
+    'runs a stage of a conversion without a long lock, for a caller with a search_path';
+
+CREATE FUNCTION snowflake._add_shadows(seq regclass)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'drop', 'shadows', pg_catalog.current_setting('search_path'))
+$function$;
+COMMENT ON FUNCTION snowflake._add_shadows(regclass) IS
+    'adds the shadow columns for the conversion of a sequence, and the triggers that keep them';
+
+CREATE FUNCTION snowflake._add_keys(seq regclass)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'drop', 'keys', pg_catalog.current_setting('search_path'))
+$function$;
+COMMENT ON FUNCTION snowflake._add_keys(regclass) IS
+    'adds the foreign keys between shadow columns, without looking at the rows that are there';
+
+-- What fails only when it runs is found before the work of hours is done.
+CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text, caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    request constant snowflake._conversion_request := (ARRAY[seq], true, increment, false, 'trial');
+    state snowflake._conversion_state;
+BEGIN
+    IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, increment, false, true))) THEN
+        RETURN; -- It has begun already.
+    END IF;
+    state := snowflake._state_by_attempts(request);
+    state.run_path := snowflake._run_path(caller_search_path);
+    IF state.emptied <> '{}' THEN
+        PERFORM snowflake._rehearse(state);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._try_conversion(regclass, text, text) IS
+    'runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those that failed';
+
+CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._try_conversion(seq, increment, pg_catalog.current_setting('search_path'))
+$function$;
+COMMENT ON FUNCTION snowflake._try_conversion(regclass, text) IS
+    'does what the function of the same name does, with the search_path of the caller';
+
+CREATE FUNCTION snowflake.cancel_conversion(seq regclass)
+    RETURNS integer
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'drop', 'cancel', pg_catalog.current_setting('search_path'))
+$function$;
+COMMENT ON FUNCTION snowflake.cancel_conversion(regclass) IS
+    'takes back a conversion without a long lock that has not ended; returns the number of columns that were being widened';

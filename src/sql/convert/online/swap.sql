@@ -1,0 +1,268 @@
+-- The swap: the steps of one short transaction in which shadow columns and twins take the names and places of the
+-- originals, and the sequence is converted. Nothing in it reads a table: a validated check spares SET NOT NULL the scan.
+
+-- What depends on the columns is dropped and made again as by a conversion with a lock. Indexes and constraints have
+-- twins; extended statistics have none, and go with their column.
+CREATE FUNCTION snowflake._swap_dependents(columns snowflake._conversion_column[])
+    RETURNS snowflake._conversion_dependent[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT d FROM snowflake._conversion_dependents(columns) d
+            WHERE NOT (d.kind IN ('index', 'statistics') AND d.depth = 1)
+        UNION ALL
+        SELECT DISTINCT ('statistics', d.classid, d.objid, s.stxrelid::regclass, NULL, 1, false, false)::snowflake._conversion_dependent
+            FROM unnest(columns) c
+            JOIN pg_depend d ON d.classid = 'pg_statistic_ext'::regclass AND d.refclassid = 'pg_class'::regclass
+                            AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
+            JOIN pg_statistic_ext s ON s.oid = d.objid
+            WHERE c.widened);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_dependents(snowflake._conversion_column[]) IS
+    'finds the objects that depend on columns and that the swap makes again';
+
+-- A sequence that belongs to a column would be dropped with it. That of an identity has its new one by then.
+CREATE FUNCTION snowflake._owned_sequences(columns snowflake._conversion_column[], s snowflake._shadow, seq text)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT d.objid::regclass::text
+            FROM pg_depend d JOIN pg_sequence q ON q.seqrelid = d.objid
+            WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
+        UNION
+        SELECT seq FROM unnest(columns) c WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.is_identity;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._owned_sequences(snowflake._conversion_column[], snowflake._shadow, text) IS
+    'returns the names of the sequences that belong to a column';
+
+CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowflake._shadow)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    a record;
+    step snowflake._conversion_step;
+BEGIN
+    SELECT x.attnotnull, f.oid AS attrdef, pg_get_expr(f.adbin, f.adrelid) AS default_text, n.conname AS not_null INTO a
+        FROM pg_attribute x
+        LEFT JOIN pg_attrdef f ON f.adrelid = x.attrelid AND f.adnum = x.attnum
+        LEFT JOIN pg_constraint n ON n.conrelid = x.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[x.attnum]
+        WHERE x.attrelid = s.relid AND x.attnum = s.attnum;
+    RETURN QUERY
+        SELECT x.command, x.effect, NULL::regclass, NULL::bigint, x.role
+            FROM (
+                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid), NULL, NULL::name
+                UNION ALL
+                SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL, NULL
+                    FROM snowflake._owned_sequences(part.columns, s, part.name) q
+                UNION ALL
+                SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL,
+                       pg_get_userbyid(snowflake._table_role(s.relid)) WHERE a.attnotnull
+                UNION ALL
+                SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.attname),
+                       format('ACCESS EXCLUSIVE lock on %s', s.relid), NULL
+                UNION ALL
+                SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', s.relid, s.shadow_name, s.attname),
+                       'the new column is the last one of its table', NULL
+                UNION ALL
+                -- PostgreSQL 18 gives not-null constraints names.
+                SELECT format('SELECT snowflake._name_not_null(%L, %L, %L)', s.relid, s.attname, a.not_null), NULL, NULL
+                    WHERE a.not_null IS NOT NULL
+            ) x(command, effect, role);
+    IF a.attrdef IS NOT NULL
+       AND NOT EXISTS (SELECT FROM unnest(part.columns) c
+                           WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.new_default IS NOT NULL) THEN
+        step.command := format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, a.default_text);
+        step.role := pg_get_userbyid(snowflake._default_role(s.relid, ARRAY[a.attrdef]));
+        RETURN NEXT step;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_column(snowflake._conversion_part, snowflake._shadow) IS
+    'returns the steps that put a shadow in the place of its column';
+
+CREATE FUNCTION snowflake._name_not_null(tab regclass, attname name, wanted name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    present constant name := (
+        SELECT k.conname FROM pg_constraint k
+            JOIN pg_attribute a ON a.attrelid = tab AND k.conkey = ARRAY[a.attnum] AND a.attname = _name_not_null.attname
+            WHERE k.conrelid = tab AND k.contype = 'n');
+BEGIN
+    IF present <> wanted THEN
+        EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tab, present, wanted);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._name_not_null(regclass, name, name) IS
+    'gives the not-null constraint of a column a name';
+
+-- The settings, comment and rights of the column, which go with it.
+CREATE FUNCTION snowflake._swap_settings(s snowflake._shadow)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, x.role
+            FROM (
+                SELECT c, NULL::name FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
+                UNION ALL
+                SELECT c, NULL FROM pg_constraint k
+                    CROSS JOIN LATERAL snowflake._conversion_annotations(
+                        'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, s.relid)) c
+                    WHERE k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
+                UNION ALL
+                (SELECT g.command, pg_get_userbyid(g.role)
+                    FROM snowflake._conversion_grants('pg_class'::regclass, s.relid, s.attnum) WITH ORDINALITY g(command, role, n)
+                    ORDER BY g.n)
+            ) x(command, role);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_settings(snowflake._shadow) IS
+    'returns the steps that give a shadow what its column had';
+
+CREATE FUNCTION snowflake._swap_index(t snowflake._twin)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER INDEX %I.%I RENAME TO %I', n.nspname, t.name, c.relname)
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE c.oid = t.original
+        UNION ALL
+        SELECT format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s USING INDEX %2$I', t.relid, k.conname,
+                      CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END)
+            FROM pg_constraint k WHERE k.conindid = t.original AND k.contype IN ('p', 'u');
+    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(t.original, false);
+    RETURN QUERY
+        SELECT x FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, t.relid)) x
+            WHERE k.conindid = t.original AND k.contype IN ('p', 'u');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_index(snowflake._twin) IS
+    'returns the commands that put the twin of an index, and of its constraint, in the place of the original';
+
+CREATE FUNCTION snowflake._swap_constraint(t snowflake._twin)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', t.relid, t.name, k.conname)
+            FROM pg_constraint k WHERE k.oid = t.original;
+    RETURN QUERY
+        SELECT x FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, t.relid)) x
+            WHERE k.oid = t.original;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_constraint(snowflake._twin) IS
+    'returns the commands that give the twin of a constraint the name and comment of the original';
+
+-- Twins whose original is gone by now.
+CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
+                    ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) END
+            FROM unnest(work.shadows) s
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
+            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
+            LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_\d+$'
+              AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid)
+            GROUP BY k.oid, k.conrelid, k.conname, i.oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_orphans(snowflake._shadowing) IS
+    'returns the commands that drop what was built on shadow columns for originals that are gone';
+
+CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM (SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', t.relid, k.conname)
+                      FROM unnest(work.keys) t JOIN pg_constraint k ON k.oid = t.original
+                  UNION ALL SELECT * FROM snowflake._swap_orphans(work)) x(command);
+    RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_column(work.part, s) x;
+    RETURN QUERY
+        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+            FROM (SELECT c FROM unnest(work.indexes) t, snowflake._swap_index(t) c
+                  UNION ALL SELECT c FROM unnest(work.checks || work.keys) t, snowflake._swap_constraint(t) c) x(command);
+    RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_settings(s) x;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_exchange(snowflake._shadowing) IS
+    'returns the steps that put shadow columns, and what is built on them, in the place of the originals';
+
+CREATE FUNCTION snowflake._swap_steps(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    part constant snowflake._conversion_part := work.part;
+    dependents snowflake._conversion_dependent[];
+BEGIN
+    IF snowflake._is_converted(part) THEN
+        RETURN;
+    END IF;
+    dependents := snowflake._swap_dependents(part.columns);
+    RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
+    RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
+    RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
+    RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
+    RETURN QUERY SELECT * FROM snowflake._swap_exchange(work);
+    RETURN QUERY SELECT * FROM snowflake._table_defaults(
+        ARRAY(SELECT (c.relid, c.attnum, c.attname, c.is_identity AND NOT c.widened, c.attrdef, c.old_default, c.new_default,
+                      c.widened, c.is_inherited, c.is_strangers)::snowflake._conversion_column
+                  FROM unnest(part.columns) c));
+    RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
+    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
+    RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
+    RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._swap_steps(snowflake._shadowing) IS
+    'returns the steps of the swap that ends a conversion without a long lock';
+
+-- The columns have other numbers afterwards.
+CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], shadows snowflake._shadow[])
+    RETURNS snowflake._meant_default[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT ARRAY(SELECT (m.relid, coalesce(s.shadow, m.attnum), m.sequence, m.form)::snowflake._meant_default
+                     FROM unnest(meant) m LEFT JOIN unnest(shadows) s ON s.relid = m.relid AND s.attnum = m.attnum)
+$function$;
+COMMENT ON FUNCTION snowflake._meant_after_swap(snowflake._meant_default[], snowflake._shadow[]) IS
+    'returns the defaults that were meant for columns as those of their shadows';

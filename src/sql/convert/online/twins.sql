@@ -1,0 +1,305 @@
+-- Twins: what is built on shadow columns while the originals are in use, to take their place. Indexes are built
+-- CONCURRENTLY, constraints are added NOT VALID and validated. The name of a twin is made of the OID of its original.
+
+CREATE TYPE snowflake._twin AS (
+    original oid, relid regclass, name name,
+    definition text,   -- of an index the command, of a constraint what follows its name; NULL: it cannot be made
+    twin oid,          -- NULL: there is none
+    is_ready boolean); -- an index is valid, a constraint is as valid as its original
+COMMENT ON TYPE snowflake._twin IS
+    'an index or constraint on columns that are to be replaced, and that on their shadows';
+
+CREATE FUNCTION snowflake._twin_name(original oid)
+    RETURNS name
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ('snowflake_' || original::text)::name;
+COMMENT ON FUNCTION snowflake._twin_name(oid) IS
+    'returns the name of what is built on shadow columns in place of an object';
+
+-- The columns of a table in the order of a list, each under the name of its shadow if it has one.
+CREATE FUNCTION snowflake._names_on_shadows(shadows snowflake._shadow[], tab regclass, attnums smallint[])
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT string_agg(quote_ident(coalesce(s.shadow_name, a.attname)), ', ' ORDER BY k.n)
+            FROM unnest(attnums) WITH ORDINALITY k(attnum, n)
+            JOIN pg_attribute a ON a.attrelid = tab AND a.attnum = k.attnum
+            LEFT JOIN unnest(shadows) s ON s.relid = tab AND s.attnum = k.attnum);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._names_on_shadows(snowflake._shadow[], regclass, smallint[]) IS
+    'lists columns of a table, shadows in place of those that have one';
+
+CREATE FUNCTION snowflake._expressions_on_shadows(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
+    RETURNS text[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT snowflake._expressions_with_names(class, object, tab,
+                                                 ARRAY(SELECT s.attnum FROM unnest(shadows) s WHERE s.relid = tab),
+                                                 ARRAY(SELECT s.shadow_name::text FROM unnest(shadows) s WHERE s.relid = tab)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._expressions_on_shadows(snowflake._shadow[], regclass, oid, regclass) IS
+    'returns the expressions that an object stores, on shadows in place of the columns that have one';
+
+-- A column of an index: what it is of, and how it is sorted. Operator classes that the type of the column brings are left
+-- to it, as the server does when it makes the index again for another type.
+CREATE FUNCTION snowflake._index_key(index oid, n integer, key text)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT concat(key,
+                      (SELECT format(' COLLATE %I.%I', s.nspname, l.collname)
+                           FROM pg_collation l JOIN pg_namespace s ON s.oid = l.collnamespace
+                           WHERE l.oid = i.indcollation[n - 1]
+                             AND l.oid IS DISTINCT FROM (SELECT attcollation FROM pg_attribute
+                                                             WHERE attrelid = i.indrelid AND attnum = i.indkey[n - 1])),
+                      (SELECT format(' %I.%I', s.nspname, o.opcname)
+                              || (SELECT ' (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
+                                      FROM pg_options_to_table(a.attoptions) x)
+                           FROM pg_opclass o JOIN pg_namespace s ON s.oid = o.opcnamespace
+                           WHERE o.oid = i.indclass[n - 1] AND a.attoptions IS NOT NULL),
+                      (SELECT format(' %I.%I', s.nspname, o.opcname)
+                           FROM pg_opclass o JOIN pg_namespace s ON s.oid = o.opcnamespace
+                           WHERE o.oid = i.indclass[n - 1] AND a.attoptions IS NULL AND NOT o.opcdefault),
+                      CASE WHEN pg_indexam_has_property(c.relam, 'can_order')
+                           THEN CASE i.indoption[n - 1] & 3 WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST'
+                                                            WHEN 3 THEN ' DESC' END END)
+            FROM pg_index i
+            JOIN pg_class c ON c.oid = i.indexrelid
+            JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = n
+            WHERE i.indexrelid = index);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_key(oid, integer, text) IS
+    'returns a column of an index as CREATE INDEX takes it';
+
+CREATE FUNCTION snowflake._index_definition(shadows snowflake._shadow[], index oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    i record;
+    expressions text[];
+    keys text[] := '{}';
+    used integer := 0;
+    attnum smallint;
+BEGIN
+    SELECT x.*, x.indrelid::regclass AS tab, m.amname, c.reloptions, s.spcname,
+           x.indkey::smallint[] AS attnums INTO i
+        FROM pg_index x
+        JOIN pg_class c ON c.oid = x.indexrelid
+        JOIN pg_am m ON m.oid = c.relam
+        JOIN pg_database d ON d.datname = current_database()
+        JOIN pg_tablespace s ON s.oid = coalesce(nullif(c.reltablespace, 0), d.dattablespace)
+        WHERE x.indexrelid = index;
+    expressions := snowflake._expressions_on_shadows(shadows, 'pg_class', index, i.tab);
+    IF expressions IS NULL THEN
+        RETURN NULL;
+    END IF;
+    FOR n IN 1 .. i.indnkeyatts LOOP
+        attnum := i.indkey[n - 1];
+        used := used + (attnum = 0)::integer;
+        keys := keys || snowflake._index_key(
+            index, n, CASE attnum WHEN 0 THEN format('(%s)', expressions[used])
+                      ELSE snowflake._names_on_shadows(shadows, i.tab, ARRAY[attnum]) END);
+    END LOOP;
+    RETURN concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ',
+                  quote_ident(snowflake._twin_name(index)), ' ON ', i.tab, ' USING ', quote_ident(i.amname),
+                  ' (', array_to_string(keys, ', '), ')',
+                  ' INCLUDE (' || snowflake._names_on_shadows(
+                                      shadows, i.tab, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
+                                                                WHERE k.n > i.indnkeyatts ORDER BY k.n)) || ')',
+                  CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END,
+                  (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
+                       FROM pg_options_to_table(i.reloptions) x),
+                  ' TABLESPACE ', quote_ident(i.spcname), ' WHERE ' || expressions[used + 1]);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_definition(snowflake._shadow[], oid) IS
+    'returns the command that builds the twin of an index; NULL: an expression names the whole row';
+
+-- Those whose columns are named, and by way of pg_depend those that only an expression names. Unique indexes come
+-- last: while there are two, INSERT ... ON CONFLICT knows one of them.
+CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
+    RETURNS SETOF snowflake._twin
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT i.indexrelid, i.indrelid::regclass, snowflake._twin_name(i.indexrelid),
+               snowflake._index_definition(shadows, i.indexrelid), twin.oid,
+               coalesce(twin.is_ready, false)
+            FROM pg_index i
+            JOIN pg_class c ON c.oid = i.indexrelid
+            LEFT JOIN LATERAL (
+                SELECT t.oid, x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
+                              AND t.relam = c.relam AND x.indoption::text = i.indoption::text
+                              AND (x.indpred IS NULL) = (i.indpred IS NULL)
+                              AND x.indkey::text = array_to_string(
+                                      snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]), ' ') AS is_ready
+                    FROM pg_class t JOIN pg_index x ON x.indexrelid = t.oid
+                    WHERE t.relnamespace = c.relnamespace AND t.relname = snowflake._twin_name(i.indexrelid)
+                      AND x.indrelid = i.indrelid
+            ) twin ON true
+            WHERE i.indexrelid IN (
+                SELECT x.indexrelid FROM unnest(shadows) s
+                    JOIN pg_index x ON x.indrelid = s.relid AND s.attnum = ANY (x.indkey::smallint[])
+                UNION
+                SELECT d.objid FROM unnest(shadows) s
+                    JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+                                    AND d.refobjid = s.relid AND d.refobjsubid = s.attnum)
+            ORDER BY i.indisunique, i.indrelid, i.indexrelid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._index_twins(snowflake._shadow[]) IS
+    'finds the indexes on columns that are to be replaced, and what is built on their shadows';
+
+CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
+    RETURNS SETOF snowflake._twin
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT k.oid, k.conrelid::regclass, snowflake._twin_name(k.oid),
+               concat('CHECK (' || (snowflake._expressions_on_shadows(shadows, 'pg_constraint', k.oid, k.conrelid::regclass))[1] || ')',
+                      CASE WHEN k.connoinherit THEN ' NO INHERIT' END,
+                      CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END),
+               twin.oid, coalesce(twin.convalidated OR NOT k.convalidated, false)
+            FROM pg_constraint k
+            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'c'
+                                        AND twin.conname = snowflake._twin_name(k.oid)
+            WHERE k.contype = 'c'
+              AND k.oid IN (SELECT x.oid FROM unnest(shadows) s
+                                JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
+              AND NOT EXISTS (SELECT FROM unnest(shadows) s
+                                  WHERE s.relid = k.conrelid AND (s.shadow = ANY (k.conkey) OR s.same = k.conname))
+            ORDER BY k.conrelid, k.oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._check_twins(snowflake._shadow[]) IS
+    'finds the checks of columns that are to be replaced, and those of their shadows';
+
+CREATE FUNCTION snowflake._key_definition(shadows snowflake._shadow[], k pg_constraint)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT concat('FOREIGN KEY (', snowflake._names_on_shadows(shadows, k.conrelid, k.conkey), ') REFERENCES ',
+                      k.confrelid::regclass, ' (', snowflake._names_on_shadows(shadows, k.confrelid, k.confkey), ')',
+                      CASE k.confmatchtype WHEN 'f' THEN ' MATCH FULL' END,
+                      ' ON UPDATE ' || snowflake._key_action(k.confupdtype), ' ON DELETE ' || snowflake._key_action(k.confdeltype),
+                      ' (' || snowflake._names_on_shadows(shadows, k.conrelid, k.confdelsetcols) || ')',
+                      CASE WHEN k.condeferrable THEN ' DEFERRABLE' END, CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' END,
+                      CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._key_definition(snowflake._shadow[], pg_constraint) IS
+    'returns what follows the name of the twin of a foreign key';
+
+CREATE FUNCTION snowflake._key_action(action "char")
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE action WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END;
+COMMENT ON FUNCTION snowflake._key_action("char") IS
+    'returns what a foreign key does to the rows that reference one; NULL: nothing';
+
+CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
+    RETURNS SETOF snowflake._twin
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT k.oid, k.conrelid::regclass, snowflake._twin_name(k.oid), snowflake._key_definition(shadows, k), twin.oid,
+               coalesce((twin.convalidated OR NOT k.convalidated)
+                        AND twin.confrelid = k.confrelid AND twin.confupdtype = k.confupdtype AND twin.confdeltype = k.confdeltype
+                        AND twin.conkey = snowflake._attnums_on_shadows(shadows, k.conrelid, k.conkey)
+                        AND twin.confkey = snowflake._attnums_on_shadows(shadows, k.confrelid, k.confkey), false)
+            FROM pg_constraint k
+            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'f'
+                                        AND twin.conname = snowflake._twin_name(k.oid)
+            WHERE k.oid IN (
+                -- By way of pg_depend, which has an index on what is referenced.
+                SELECT d.objid FROM unnest(shadows) s
+                    JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+                                    AND d.refobjid = s.relid AND d.refobjsubid = s.attnum)
+              AND k.contype = 'f'
+            ORDER BY k.conrelid, k.oid;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._key_twins(snowflake._shadow[]) IS
+    'finds the foreign keys from and to columns that are to be replaced, and those of their shadows';
+
+CREATE FUNCTION snowflake._attnums_on_shadows(shadows snowflake._shadow[], tab oid, attnums smallint[])
+    RETURNS smallint[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT array_agg(coalesce(s.shadow, k.attnum) ORDER BY k.n)
+            FROM unnest(attnums) WITH ORDINALITY k(attnum, n)
+            LEFT JOIN unnest(shadows) s ON s.relid = tab AND s.attnum = k.attnum);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._attnums_on_shadows(snowflake._shadow[], oid, smallint[]) IS
+    'returns the numbers of columns, those of shadows in place of the columns that have one';
+
+CREATE TYPE snowflake._shadowing AS (
+    part snowflake._conversion_part,
+    shadows snowflake._shadow[],
+    indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[]);
+COMMENT ON TYPE snowflake._shadowing IS
+    'what a conversion without a long lock works with';
+
+CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
+    RETURNS snowflake._shadowing
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
+BEGIN
+    RETURN (part, shadows, ARRAY(SELECT t FROM snowflake._index_twins(shadows) t),
+            ARRAY(SELECT t FROM snowflake._check_twins(shadows) t),
+            ARRAY(SELECT t FROM snowflake._key_twins(shadows) t))::snowflake._shadowing;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._shadowing(snowflake._conversion_part) IS
+    'returns what the conversion of a sequence without a long lock works with';
+
+-- Short: the rows that are there are looked at later.
+CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
+               format('SHARE ROW EXCLUSIVE lock on %s', t.relid), NULL::regclass, NULL::bigint,
+               pg_get_userbyid(snowflake._table_role(t.relid))
+            FROM snowflake._key_twins(snowflake._shadows(part.columns)) t
+            WHERE t.twin IS NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._key_steps(snowflake._conversion_part) IS
+    'returns the steps that add foreign keys between shadow columns';

@@ -1,0 +1,414 @@
+// A conversion without a long lock, beside writers on all of its tables, killed and cancelled at
+// every step: no row is lost or differs, and the result is that of a conversion with a lock.
+#include "dump.hpp"
+#include "ids.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <future>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace integration::online_test {
+namespace {
+
+// The columns that are widened are the last ones of their tables, so that they stay where they are.
+// Triggers of users count what is done to a row, and write it down.
+const char *const schema = R"(
+CREATE EXTENSION snowflake;
+CREATE TABLE log (maker integer, what text);
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    NEW.touched := NEW.touched + 1;
+    INSERT INTO public.log VALUES (NEW.maker, TG_OP);
+    RETURN NEW;
+END$$;
+CREATE TABLE customers (maker integer NOT NULL, value integer NOT NULL, touched integer NOT NULL DEFAULT 0,
+                        id serial PRIMARY KEY, parent_id integer REFERENCES customers);
+CREATE TABLE orders (maker integer NOT NULL, value integer NOT NULL, touched integer NOT NULL DEFAULT 0,
+                     customer_id integer NOT NULL CHECK (customer_id > 0),
+                     other_id integer REFERENCES customers ON DELETE SET NULL,
+                     CONSTRAINT of_customer FOREIGN KEY (customer_id) REFERENCES customers ON DELETE CASCADE
+                                            DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE tags (name text NOT NULL, customer_id smallint, PRIMARY KEY (name, customer_id));
+ALTER TABLE tags ADD FOREIGN KEY (customer_id) REFERENCES customers NOT VALID;
+CREATE INDEX ON orders (customer_id, value DESC) INCLUDE (maker);
+CREATE INDEX by_digit ON orders ((customer_id % 10), (lower(maker::text))) WHERE customer_id > 5;
+CREATE UNIQUE INDEX ON customers (id DESC NULLS LAST) WITH (fillfactor = 80);
+ALTER TABLE customers REPLICA IDENTITY USING INDEX customers_pkey, CLUSTER ON customers_pkey;
+ALTER TABLE orders ADD CONSTRAINT positive CHECK (customer_id > -value) NOT VALID;
+ALTER TABLE customers ALTER COLUMN id SET STATISTICS 77;
+CREATE STATISTICS pairs ON value, customer_id FROM orders;
+COMMENT ON COLUMN customers.id IS 'the key';
+COMMENT ON CONSTRAINT of_customer ON orders IS 'whose';
+COMMENT ON INDEX by_digit IS 'for nothing';
+CREATE ROLE reader;
+GRANT SELECT (id), UPDATE (parent_id) ON customers TO reader;
+CREATE VIEW both_of_them AS SELECT c.id, o.customer_id, o.value FROM customers c JOIN orders o ON o.customer_id = c.id;
+GRANT SELECT ON both_of_them TO reader;
+CREATE FUNCTION first_order(customers) RETURNS integer LANGUAGE sql
+    BEGIN ATOMIC SELECT min(value) FROM orders WHERE customer_id = ($1).id; END;
+CREATE RULE no_tags AS ON DELETE TO tags WHERE old.customer_id < 0 DO INSTEAD NOTHING;
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON orders TO reader USING (customer_id > 3);
+CREATE TRIGGER note BEFORE UPDATE ON customers FOR EACH ROW EXECUTE FUNCTION note();
+CREATE TRIGGER note BEFORE UPDATE OF value, customer_id ON orders FOR EACH ROW
+    WHEN (OLD.customer_id IS NOT NULL) EXECUTE FUNCTION note();
+)";
+
+// Enough for a few batches.
+std::string rows(int customers) {
+    const std::string count = std::to_string(customers);
+    return "INSERT INTO customers (maker, value, parent_id) SELECT 0, i, nullif(i - 1, 0) FROM "
+           "generate_series(1, " +
+           count +
+           ") i;"
+           "INSERT INTO orders (maker, value, customer_id, other_id) SELECT 0, i, i % " +
+           count + " + 1, CASE WHEN i % 3 = 0 THEN i % 100 + 1 END FROM generate_series(1, 2 * " +
+           count +
+           ") i;"
+           "INSERT INTO tags SELECT 'tag' || i, i FROM generate_series(1, 1000) i";
+}
+
+const char *const plan =
+    "SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true)"
+    " WHERE command IS NOT NULL ORDER BY step";
+
+void run_plan(const Server &server, const std::string &database) {
+    const std::filesystem::path script = server.file("plan.sql");
+    std::ofstream(script) << plan << " \\gexec\n";
+    const Output output =
+        server.run("psql", {"-X", "-q", "-d", server.conninfo(database), "-f", script});
+    EXPECT_EQ(output.err, "");
+}
+
+// The lines of a dump in alphabetical order: the order of rows does not matter.
+std::vector<std::string> lines_of(const Server &server, const std::string &database) {
+    std::istringstream text(dump_as_text(server, database));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);)
+        lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+// What has to be the same before and after, of rows that nobody else changes.
+std::string contents(Session &session) {
+    return session.text("SELECT (SELECT md5(string_agg(c::text, ',' ORDER BY id)) FROM"
+                        " (SELECT maker, value, touched, id, parent_id FROM customers) c)"
+                        " || (SELECT md5(string_agg(o::text, ',' ORDER BY value)) FROM"
+                        " (SELECT maker, value, touched, customer_id, other_id FROM orders) o)"
+                        " || (SELECT md5(string_agg(t::text, ',' ORDER BY name)) FROM (SELECT "
+                        "name, customer_id FROM tags) t)"
+                        " || (SELECT count(*) FROM log)");
+}
+
+class Online : public testing::Test {
+  protected:
+    Online() : server_(1, {"fsync = off", "autovacuum = off"}) { Session(server_).run(schema); }
+
+    Server server_;
+};
+
+TEST_F(Online, TheResultIsThatOfALock) {
+    Session(server_).run(rows(2000));
+    Session(server_).run("CREATE DATABASE locked TEMPLATE postgres");
+    Session locked(server_, "locked");
+    locked.run("SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
+    run_plan(server_, "postgres");
+    EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
+    Session online(server_);
+    EXPECT_EQ(contents(online), contents(locked));
+    EXPECT_EQ(online.numbers(plan).size(), 0U);
+    // And back again.
+    for (Session *session : {&online, &locked})
+        session->run("SELECT snowflake.convert_snowflake_to_sequence('customers_id_seq')");
+    EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
+}
+
+// A client that writes to all tables and knows what each of its rows has to hold.
+class Writer {
+  public:
+    Writer(const Server &server, int maker)
+        : session_(server), maker_(maker), random_(make_random(static_cast<unsigned>(maker))),
+          thread_([this] { work(); }) {}
+    Writer(const Writer &) = delete;
+    Writer &operator=(const Writer &) = delete;
+    Writer(Writer &&) = delete;
+    Writer &operator=(Writer &&) = delete;
+    ~Writer() { stop(); }
+
+    void stop() {
+        stop_ = true;
+        if (thread_.joinable())
+            thread_.join();
+    }
+
+    [[nodiscard]] int done() const { return done_; }
+    [[nodiscard]] const std::string &error() const { return error_; }
+
+    // Checks that the tables hold what the writer has written.
+    void check(Session &session) const {
+        const std::string of_maker = " WHERE maker = " + std::to_string(maker_);
+        std::vector<Id> ids;
+        std::vector<Id> values;
+        std::vector<Id> touched;
+        for (const auto &[id, row] : rows_) {
+            ids.push_back(id);
+            values.push_back(row.value);
+            touched.push_back(row.touched);
+        }
+        const std::array<std::string, 2> rows{
+            " FROM (SELECT id, value, touched, maker FROM customers) t" + of_maker + " ORDER BY id",
+            " FROM (SELECT customer_id AS id, value, touched, maker FROM orders) t" + of_maker +
+                " ORDER BY id"};
+        for (const std::string &tail : rows) {
+            EXPECT_EQ(session.numbers("SELECT id" + tail), ids);
+            EXPECT_EQ(session.numbers("SELECT value" + tail), values);
+            EXPECT_EQ(session.numbers("SELECT touched" + tail), touched);
+        }
+        EXPECT_EQ(session.number("SELECT count(*) FROM log" + of_maker), updates_);
+    }
+
+  private:
+    struct Row {
+        Id value;
+        Id touched;
+    };
+
+    void work() {
+        try {
+            while (!stop_) {
+                step();
+                ++done_;
+            }
+        } catch (const std::exception &error) {
+            error_ = error.what();
+        }
+    }
+
+    void step() {
+        const std::string maker = std::to_string(maker_);
+        const std::string value = std::to_string(random_() % 1000);
+        if (rows_.size() < 20) {
+            const Id id = session_.number(
+                "WITH c AS (INSERT INTO customers (maker, value) VALUES (" + maker + ", " + value +
+                ") RETURNING id), o AS (INSERT INTO orders (maker, value, customer_id, other_id) "
+                "SELECT " +
+                maker + ", " + value + ", id, id FROM c) SELECT id FROM c");
+            rows_[id] = {.value = std::stoll(value), .touched = 0};
+            return;
+        }
+        auto row = rows_.begin();
+        std::advance(row, random_() % rows_.size());
+        const std::string id = std::to_string(row->first);
+        if (random_() % 3 == 0) {
+            session_.run("DELETE FROM customers WHERE id = " + id);
+            rows_.erase(row);
+            return;
+        }
+        session_.run("BEGIN; UPDATE customers SET value = " + value + " WHERE id = " + id +
+                     "; UPDATE orders SET value = " + value + " WHERE customer_id = " + id +
+                     "; COMMIT");
+        row->second = {.value = std::stoll(value), .touched = row->second.touched + 1};
+        updates_ += 2;
+    }
+
+    Session session_;
+    int maker_;
+    Random random_;
+    std::map<Id, Row> rows_;
+    Id updates_ = 0;
+    std::string error_;
+    std::atomic<int> done_{0};
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+TEST_F(Online, WritersGoOnAndNoRowDiffers) {
+    Session session(server_);
+    session.run(rows(20000));
+    const std::string others = " WHERE maker = 0";
+    const std::string before =
+        session.text("SELECT md5(string_agg(c::text, ',' ORDER BY id)) FROM"
+                     " (SELECT value, touched, id, parent_id FROM customers" +
+                     others + ") c");
+    std::vector<std::unique_ptr<Writer>> writers;
+    for (int maker = 1; maker <= 3; ++maker)
+        writers.push_back(std::make_unique<Writer>(server_, maker));
+    run_plan(server_, "postgres");
+    for (const auto &writer : writers) {
+        const int wanted = writer->done() + 30;
+        while (writer->done() < wanted && writer->error().empty())
+            pause_between_looks();
+        writer->stop();
+        EXPECT_EQ(writer->error(), "");
+        writer->check(session);
+    }
+    EXPECT_EQ(session.text("SELECT md5(string_agg(c::text, ',' ORDER BY id)) FROM"
+                           " (SELECT value, touched, id, parent_id FROM customers" +
+                           others + ") c"),
+              before);
+    EXPECT_EQ(session.number("SELECT count(*) FROM orders" + others + " AND touched = 0"), 40000);
+    EXPECT_EQ(session.text(
+                  "SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'orders'::regclass"
+                  " AND attname = 'other_id'"),
+              "bigint");
+}
+
+bool lives(Session &session) {
+    try {
+        session.run("SELECT 1");
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+TEST_F(Online, AKillAtEveryStepLosesNothing) {
+    Session(server_).run(rows(5000));
+    const std::string before = [this] {
+        Session session(server_);
+        return contents(session);
+    }();
+    Random random = make_random();
+    std::set<std::string> killed;
+    const auto next_to_kill = [this, &killed]() -> std::string {
+        for (const std::string &command : Session(server_).texts(plan)) {
+            SCOPED_TRACE(command);
+            if (killed.insert(command).second)
+                return command;
+            EXPECT_EQ(Session(server_).sqlstate(command), "00000");
+        }
+        return "";
+    };
+    for (std::string command = next_to_kill(); !command.empty(); command = next_to_kill()) {
+        ASSERT_LT(killed.size(), 100U) << "the plan does not come to its end";
+        Session session(server_);
+        Session witness(server_);
+        const pid_t backend = session.backend();
+        auto outcome = std::async(std::launch::async, [&session, &command] {
+            try {
+                session.run(command);
+            } catch (const std::exception &) {
+                return; // the connection is lost
+            }
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
+        ::kill(backend, SIGKILL);
+        outcome.wait();
+        // The server ends all sessions when it notices.
+        while (lives(witness))
+            pause_between_looks();
+        server_.wait_until_it_answers();
+    }
+    EXPECT_GE(killed.size(), 10U);
+    Session session(server_);
+    EXPECT_EQ(contents(session), before);
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.conversions"), 0);
+    EXPECT_EQ(session.number("SELECT count(*) FROM pg_class WHERE relname LIKE 'snowflake%' AND "
+                             "relnamespace = 'public'::regnamespace"),
+              0);
+}
+
+TEST_F(Online, ACancelTakesBackEveryStep) {
+    Session session(server_);
+    session.run(rows(1000));
+    const std::vector<std::string> before = lines_of(server_, "postgres");
+    const std::vector<std::string> commands = session.texts(plan);
+    ASSERT_GE(commands.size(), 10U);
+    // Nothing is to be taken back after the first, a trial, and after the last.
+    for (std::size_t done = 2; done < commands.size(); done += 3) {
+        for (std::size_t step = 1; step < done; ++step)
+            session.run(commands[step]);
+        EXPECT_GT(session.number("SELECT count(*) FROM snowflake.conversions"), 0);
+        session.run("SELECT snowflake.cancel_conversion('customers_id_seq')");
+        EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.conversions"), 0);
+        EXPECT_EQ(lines_of(server_, "postgres"), before) << done;
+    }
+}
+
+std::string waits_for_a_lock(pid_t backend) {
+    return "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = " +
+           std::to_string(backend) + ")";
+}
+
+// The filling leaves out a row that is locked, and waits for it in the end, when it holds no other.
+TEST_F(Online, ALockedRowHoldsUpNobodyElse) {
+    Session observer(server_);
+    observer.run(rows(1000));
+    observer.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    Session holder(server_);
+    holder.run("BEGIN; SELECT FROM customers WHERE id IN (5, 6) FOR UPDATE");
+    Session filler(server_);
+    const pid_t backend = filler.backend();
+    auto outcome = std::async(std::launch::async, [&filler] {
+        return filler.sqlstate("CALL snowflake._fill_shadows('customers_id_seq', 'customers')");
+    });
+    wait_for(observer, waits_for_a_lock(backend));
+    EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 2);
+    EXPECT_EQ(observer.sqlstate("SELECT FROM customers WHERE id NOT IN (5, 6) FOR UPDATE NOWAIT"),
+              "00000");
+    holder.run("UPDATE customers SET value = 7 WHERE id = 5; COMMIT");
+    EXPECT_EQ(outcome.get(), "00000");
+    EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id = id"), 1000);
+}
+
+TEST_F(Online, TheFillingWaitsForAReplica) {
+    const Server standby = Server::standby_of(server_);
+    Session observer(server_);
+    observer.run(rows(5000));
+    observer.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    wait_for(observer,
+             "(SELECT count(*) FROM pg_stat_replication WHERE replay_lsn IS NOT NULL) = 1");
+    Session replica(standby);
+    replica.run("SELECT pg_wal_replay_pause()");
+    wait_for(replica, "pg_get_wal_replay_pause_state() = 'paused'");
+    Session filler(server_);
+    auto outcome = std::async(std::launch::async, [&filler] {
+        return filler.sqlstate(
+            "CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => '100 kB')");
+    });
+    wait_for(
+        observer,
+        "EXISTS (SELECT FROM snowflake.conversions WHERE activity LIKE '%waiting for a replica')");
+    EXPECT_GT(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
+    replica.run("SELECT pg_wal_replay_resume()");
+    EXPECT_EQ(outcome.get(), "00000");
+    EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
+}
+
+// A session that waits for a lock lets others pass now and then, however long that lock is held.
+TEST_F(Online, TheSwapLetsOthersPass) {
+    Session session(server_);
+    session.run(rows(1000));
+    std::vector<std::string> commands = session.texts(plan);
+    const std::string swap = commands.back();
+    commands.pop_back();
+    for (const std::string &command : commands)
+        session.run(command);
+    Session reader(server_);
+    reader.run("BEGIN; SELECT count(*) FROM tags");
+    Session swapper(server_);
+    const pid_t backend = swapper.backend();
+    auto outcome =
+        std::async(std::launch::async, [&swapper, &swap] { return swapper.sqlstate(swap); });
+    wait_for(session, waits_for_a_lock(backend));
+    Session other(server_);
+    EXPECT_EQ(other.number("SELECT count(*) FROM tags"), 1000);
+    EXPECT_EQ(other.sqlstate("INSERT INTO customers (maker, value) VALUES (9, 9)"), "00000");
+    EXPECT_EQ(outcome.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    reader.run("COMMIT");
+    EXPECT_EQ(outcome.get(), "00000");
+}
+
+} // namespace
+} // namespace integration::online_test

@@ -1,0 +1,729 @@
+// Servers that are joined, copied, restored, lost and numbered as operators do it, with the
+// server's own logical replication. No two servers make the same ID, none is stopped that did
+// nothing wrong, and no row of the registry halts replication.
+#include "fake_clock.hpp"
+#include "ids.hpp"
+#include "process.hpp"
+#include "registry.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+namespace integration::registry_test {
+namespace {
+
+const std::vector<std::string> settings = {"wal_level = logical",
+                                           "wal_receiver_status_interval = 1s",
+                                           "wal_retrieve_retry_interval = 100ms", "fsync = off"};
+
+const std::string claim = "SELECT snowflake.claim_node()";
+const std::string node = "SELECT snowflake.node()";
+const std::string release_number = "SELECT node FROM snowflake.release_node()";
+
+void create(const Server &server, const std::string &database = "postgres") {
+    Session session(server, database);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE PUBLICATION registry FOR TABLE snowflake.nodes");
+}
+
+// A database of a server, and the name by which others call its publication.
+struct Place {
+    const Server &server;
+    std::string database = "postgres";
+};
+
+// Subscribes one database to the registry of another. Before PostgreSQL 16 a subscription passes on
+// what the sender has received, so that rows go in circles and come back.
+void subscribe(const Place &receiver, const Place &sender, const std::string &name, bool copy) {
+    Session there(sender.server, sender.database);
+    there.run("SELECT pg_create_logical_replication_slot('" + name + "', 'pgoutput')");
+    Session here(receiver.server, receiver.database);
+    const bool has_origins = here.number("SHOW server_version_num") >= 160000;
+    here.run("CREATE SUBSCRIPTION " + name + " CONNECTION '" +
+             sender.server.conninfo(sender.database) +
+             "' PUBLICATION registry WITH (create_slot = false, slot_name = " + name +
+             ", copy_data = " + (copy ? "true" : "false") + (has_origins ? ", origin = none" : "") +
+             ")");
+}
+
+// Joins two databases in both directions. Each hears only of what is said from now on.
+void join(const Place &one, const Place &other, const std::string &name = "pair") {
+    subscribe(one, other, name + "_a", false);
+    subscribe(other, one, name + "_b", false);
+}
+
+// Waits until the receivers have what the sender has written so far.
+void wait_until_heard(const Server &sender) {
+    const std::string written = Session(sender).text("SELECT pg_current_wal_insert_lsn()");
+    wait_for(sender,
+             "SELECT coalesce(bool_and(confirmed_flush_lsn >= '" + written +
+                 "'), true) FROM pg_replication_slots WHERE slot_type = 'logical'",
+             "t");
+}
+
+void announce(const Server &server) {
+    Session(server).run("SELECT snowflake.announce_node()");
+    wait_until_heard(server);
+}
+
+bool has_logged(const Server &server, const std::string &text) {
+    return read_file(server.file("log")).find(text) != std::string::npos;
+}
+
+void expect_no_failure_of_replication(const Server &server) {
+    EXPECT_EQ(
+        Session(server).number("SELECT coalesce(sum(apply_error_count + sync_error_count), 0) "
+                               "FROM pg_stat_subscription_stats"),
+        0);
+}
+
+// Makes many IDs on each at the same time, and expects that none is made twice.
+void expect_no_equal_ids(const Server &one, const Server &other) {
+    const Server *servers[] = {&one, &other};
+    std::vector<Id> ids[2];
+    std::vector<std::thread> threads;
+    threads.reserve(2);
+    for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&, i] {
+            Session session(*servers[i]);
+            for (int batch = 0; batch < 20; ++batch) {
+                const std::vector<Id> some =
+                    session.numbers("SELECT snowflake.nextvals('snowflake.id_seq', 20000)");
+                ids[i].insert(ids[i].end(), some.begin(), some.end());
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    std::vector<Id> equal;
+    std::set_intersection(ids[0].begin(), ids[0].end(), ids[1].begin(), ids[1].end(),
+                          std::back_inserter(equal));
+    EXPECT_EQ(ids[0].size(), 400'000U);
+    EXPECT_EQ(ids[1].size(), 400'000U);
+    EXPECT_EQ(equal.size(), 0U);
+}
+
+// Lets a database claim the number that is derived from its identity. One in 1023 has the same as
+// another; then the database is made anew, with another identity.
+Id claim_apart_from(const Server &server, Id other) {
+    for (;;) {
+        const Id number = Session(server).number(claim);
+        if (number != other)
+            return number;
+        Session(server, "template1").run("DROP DATABASE postgres");
+        Session(server, "template1").run("CREATE DATABASE postgres");
+        create(server);
+    }
+}
+
+// The second server is made by dump and restore, replication sends only what is written later, and
+// nothing is announced.
+TEST(Joining, ByDumpAndRestoreGivesAnotherNumber) {
+    const Server north(0, settings);
+    const Server south(0, settings);
+    create(north);
+    const Id of_north = Session(north).number(claim);
+    Session(north).run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval())");
+    north.run_successfully("pg_dump",
+                           {"-d", north.conninfo(), "-s", "-f", north.file("schema.sql")});
+    south.run_successfully("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", south.conninfo(),
+                                    "-f", north.file("schema.sql")});
+    // pg_dump leaves tables of extensions out of publications.
+    Session(south).run("ALTER PUBLICATION registry ADD TABLE snowflake.nodes");
+    join({north}, {south});
+    const Id of_south = claim_apart_from(south, of_north);
+    EXPECT_NE(of_south, of_north);
+    expect_no_equal_ids(north, south);
+
+    announce(north);
+    wait_for(south, "SELECT count(*) FROM snowflake.cluster", "2");
+    wait_for(north, "SELECT count(*) FROM snowflake.cluster", "2");
+    EXPECT_EQ(Session(south).number(node), of_south);
+    expect_no_failure_of_replication(north);
+    expect_no_failure_of_replication(south);
+}
+
+TEST(Joining, AfterTheExtensionWasMadeAnewGivesTheSameNumber) {
+    const Server north(0, settings);
+    create(north);
+    const Id number = Session(north).number(claim);
+    Session(north).run("DROP EXTENSION snowflake CASCADE");
+    Session(north).run("CREATE EXTENSION snowflake");
+    EXPECT_EQ(Session(north).number(claim), number);
+}
+
+// Both servers were told to take number 1 while they did not see each other.
+TEST(Joining, SettlesADoubleClaimAndTellsBoth) {
+    const Server north(0, settings);
+    const Server south(0, settings);
+    for (const Server *server : {&north, &south}) {
+        create(*server);
+        Session(*server).run("SELECT snowflake.claim_node(1)");
+    }
+    Session connected(south);
+    connected.run("SELECT snowflake.nextval()");
+    join({north}, {south});
+    announce(north);
+    announce(south);
+    wait_for(connected, "(SELECT count(*) FROM snowflake.cluster) = 2");
+    EXPECT_EQ(connected.sqlstate("SELECT snowflake.nextval()"), "55000");
+    EXPECT_EQ(Session(north).number(node), 1);
+    for (const Server *server : {&north, &south}) {
+        EXPECT_TRUE(has_logged(
+            *server, "WARNING:  snowflake node 1 of this instance was claimed by another"));
+        EXPECT_EQ(Session(*server).number(
+                      "SELECT count(*) FROM snowflake.cluster WHERE lost_to IS NOT NULL"),
+                  1);
+    }
+    EXPECT_NE(connected.number(claim), 1);
+    expect_no_equal_ids(north, south);
+}
+
+// The copy says what it is with its first ID, and the original answers.
+TEST(Copying, IsNoticedByBoth) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    Session(original).run("SELECT snowflake.nextval()");
+    Session(original).run("SELECT snowflake.reserve_nodes(" + std::to_string(number % 1000 + 1) +
+                          ", " + std::to_string(number % 1000 + 2) + ")");
+    const Server copy = Server::copy_of(original);
+    join({original}, {copy});
+
+    Session on_copy(copy);
+    on_copy.run("SELECT snowflake.nextval()");
+    wait_for(original, "SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'", "1");
+    const std::string tries =
+        "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1";
+    wait_for(on_copy, tries);
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.lease_node()"), "55000");
+    EXPECT_EQ(on_copy.number("SELECT count(*) FROM snowflake.cluster WHERE is_this_instance AND "
+                             "lost_to IS NOT NULL"),
+              2);
+    EXPECT_EQ(Session(original).number(node), number);
+    EXPECT_EQ(Session(original).sqlstate("SELECT snowflake.lease_node()"), "00000");
+    for (const Server *server : {&original, &copy})
+        EXPECT_TRUE(has_logged(*server, "WARNING:  a server that is a copy of this one, or its "
+                                        "original, is in use"));
+
+    on_copy.run("SELECT snowflake.separate_copy(); SELECT snowflake.claim_node();");
+    EXPECT_EQ(Session(original).number(node), number);
+    EXPECT_NE(on_copy.number(node), number);
+    expect_no_equal_ids(original, copy);
+}
+
+// No command of a copy takes anything from its original.
+TEST(Copying, TakesNothingFromTheOriginal) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    join({original}, {copy});
+    Session on_copy(copy);
+    EXPECT_EQ(on_copy.sqlstate(release_number), "55000");
+    EXPECT_EQ(on_copy.number(claim), number); // it cannot know better yet, and says where it runs
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    for (const std::string &command : {claim, node})
+        EXPECT_EQ(on_copy.sqlstate(command), "55000");
+    on_copy.run("SELECT snowflake.separate_copy()");
+    EXPECT_NE(on_copy.number(claim), number);
+    wait_until_heard(copy);
+    EXPECT_EQ(Session(original).number(node), number);
+}
+
+// The original does not hear the copy. Whatever it says next ends the copy.
+TEST(Copying, EndsWhenTheOriginalIsHeard) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    Session on_copy(copy);
+    EXPECT_EQ(on_copy.number(node), number);
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes) = 2");
+    subscribe({copy}, {original}, "feed", false);
+    announce(original);
+    // The copy replies, in vain.
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+    // The hint for an original that is gone for good.
+    on_copy.run("SELECT snowflake.announce_node();");
+    EXPECT_EQ(on_copy.number(node), number);
+}
+
+// A clone of a virtual machine runs on the same host name, in the same directory, on the same disk:
+// the server has not said what it hears from itself.
+TEST(Copying, InTheSamePlaceIsToldOf) {
+    const Server server(0, settings);
+    create(server);
+    Session session(server);
+    session.run(claim);
+    const std::string again =
+        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
+        "copy, place, name, claimed_at, said_at, version) SELECT gen_random_uuid(), kind, node, "
+        "last_node, system_identifier, database, copy, place, name, claimed_at, ";
+    // What it said before it was started comes back to it after a restore.
+    session.run(again + "pg_postmaster_start_time() - interval '1 s', version FROM snowflake.nodes "
+                        "WHERE written_here");
+    EXPECT_FALSE(has_logged(server, "WARNING:  a server that is a copy of this one"));
+    session.run(again + "said_at + interval '1 s', version FROM snowflake.nodes "
+                        "WHERE written_here");
+    EXPECT_TRUE(has_logged(server, "WARNING:  a server that is a copy of this one, or its "
+                                   "original, is in use"));
+}
+
+// A template has the acts of its original, and another identity.
+TEST(Copying, OfADatabaseMakesAnotherInstance) {
+    const Server server(0, settings);
+    Session(server).run("CREATE DATABASE shop");
+    create(server, "shop");
+    const Id number = Session(server, "shop").number(claim);
+    Session(server).run("CREATE DATABASE copied TEMPLATE shop");
+    Session copied(server, "copied");
+    EXPECT_EQ(copied.sqlstate(node), "55000");
+    EXPECT_NE(copied.number(claim), number);
+    EXPECT_EQ(Session(server, "shop").number(node), number);
+}
+
+// The tool gives the copy another system identifier, and leaves it the file of ALTER SYSTEM.
+TEST(Copying, ByCreateSubscriberKeepsNoNumber) {
+    const Server original(0, settings);
+    if (!std::filesystem::exists(original.programs() + "/pg_createsubscriber"))
+        GTEST_SKIP() << "there is no pg_createsubscriber before PostgreSQL 17";
+    create(original);
+    Session(original).run("ALTER SYSTEM SET snowflake.node = 7");
+    Session(original).run("SELECT pg_reload_conf()");
+    wait_for(original, "SHOW snowflake.node", "7");
+    Session(original).run("SELECT snowflake.nextval()");
+    wait_for(original, "SELECT count(*) FROM snowflake.cluster", "1");
+    Server copy = Server::standby_of(original);
+    {
+        Session standby(copy);
+        wait_for(standby, "(SELECT count(*) FROM snowflake.cluster) = 1");
+    }
+    copy.stop();
+    copy.run_successfully("pg_createsubscriber",
+                          {"-D", copy.data(), "-P", original.conninfo(), "-d", "postgres", "-s",
+                           copy.file(""), "-p", "50432"});
+    copy.start();
+    EXPECT_EQ(Session(copy).sqlstate(node), "55000");
+    EXPECT_EQ(Session(copy).sqlstate("SELECT snowflake.take_over_node()"), "55000");
+    Session(copy).run("ALTER DATABASE postgres SET snowflake.node = 0;"); // the hint
+    EXPECT_NE(Session(copy).number(claim), 7);
+    EXPECT_EQ(Session(original).number(node), 7);
+}
+
+// Two databases of one server have sequences of their own.
+TEST(Settings, OfTwoDatabasesAreFoundToBeEqual) {
+    const Server server(7, settings);
+    Session(server).run("CREATE DATABASE shop");
+    create(server, "shop");
+    create(server);
+    subscribe({server}, {server, "shop"}, "one", true);
+    subscribe({server, "shop"}, {server}, "two", true);
+    wait_for(server, "SELECT count(*) FROM snowflake.cluster", "2");
+    EXPECT_EQ(Session(server, "shop").number(node), 7);
+    EXPECT_EQ(Session(server).sqlstate(node), "55000");
+}
+
+// Writes the number of the setting from the first ID on, although its transaction is rolled back.
+TEST(Settings, AreInTheRegistryFromTheFirstIdOn) {
+    const Server server(0, settings);
+    create(server);
+    Session(server).run("ALTER DATABASE postgres SET snowflake.node = 7");
+    Session session(server);
+    session.run("BEGIN READ ONLY");
+    EXPECT_EQ(session.number(node), 7);
+    session.run("ROLLBACK");
+    wait_for(server,
+             "SELECT coalesce(string_agg(kind || ' ' || node, ', '), '') FROM snowflake.cluster",
+             "setting 7");
+    // Once.
+    for (int i = 0; i < 5; ++i)
+        EXPECT_EQ(Session(server).number(node), 7);
+    EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 1);
+}
+
+TEST(Settings, AreToldOfByHandWhereNoWorkerCanStart) {
+    const Server server(0, {"max_worker_processes = 0", "max_logical_replication_workers = 0"});
+    Session(server).run("CREATE EXTENSION snowflake");
+    Session(server).run("ALTER DATABASE postgres SET snowflake.node = 7");
+    EXPECT_EQ(Session(server).number(node), 7);
+    EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 0);
+    const Output output = server.run("psql", {"-X", "-d", server.conninfo(), "-c", node});
+    EXPECT_NE(output.err.find("WARNING:  other instances cannot be told"), std::string::npos);
+    EXPECT_NE(output.err.find("SELECT snowflake.announce_node();"), std::string::npos);
+    Session(server).run("SELECT snowflake.announce_node();");
+    EXPECT_EQ(Session(server).text("SELECT kind FROM snowflake.cluster"), "setting");
+    EXPECT_EQ(server.run("psql", {"-X", "-d", server.conninfo(), "-c", node}).err, "");
+}
+
+// The server that has the number by its setting goes on, whatever newcomers try.
+TEST(Settings, AreNotTakenAway) {
+    const Server incumbent(7, settings);
+    const Server newcomer(0, settings);
+    create(incumbent);
+    create(newcomer);
+    subscribe({newcomer}, {incumbent}, "initial", true);
+    subscribe({incumbent}, {newcomer}, "back", true);
+    wait_for(newcomer, "SELECT count(*) FROM snowflake.cluster", "1");
+    Session session(newcomer);
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(7)"), "55006");
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.reserve_nodes(5, 9)"), "55006");
+    session.run("ALTER DATABASE postgres SET snowflake.node = 7");
+    EXPECT_EQ(Session(newcomer).sqlstate(node), "55000");
+    EXPECT_EQ(Session(incumbent).number(node), 7);
+    EXPECT_EQ(Session(incumbent).number("SELECT count(*) FROM snowflake.cluster"), 1);
+}
+
+// Two equal settings meet: as soon as each hears of the other, the later server stops.
+TEST(Settings, ThatAreEqualAreFoundWhenServersAreJoined) {
+    const Server incumbent(7, settings);
+    const Server newcomer(7, settings);
+    create(incumbent);
+    create(newcomer);
+    join({incumbent}, {newcomer});
+    announce(incumbent);
+    wait_for(newcomer, "SELECT count(*) FROM snowflake.cluster", "2");
+    EXPECT_EQ(Session(newcomer).sqlstate(node), "55000");
+    EXPECT_EQ(Session(incumbent).number(node), 7);
+}
+
+// One direction alone: the subscriber claimed first, and cannot be heard. It is told.
+TEST(OneWay, TellsTheSubscriberThatClaimedFirst) {
+    const Server subscriber(0, settings);
+    const Server publisher(0, settings);
+    create(subscriber);
+    create(publisher);
+    Session(subscriber).run("SELECT snowflake.claim_node(1)");
+    Session(publisher).run("SELECT snowflake.claim_node(1)");
+    subscribe({subscriber}, {publisher}, "feed", true);
+    wait_for(subscriber, "SELECT count(*) FROM snowflake.cluster WHERE lost_to IS NOT NULL", "1");
+    EXPECT_TRUE(has_logged(subscriber,
+                           "WARNING:  snowflake node 1 of this instance was claimed by another"));
+}
+
+// A feed from another cluster, which has the same numbers.
+TEST(OneWay, LetsAnUnrelatedFeedBeIgnored) {
+    const Server unrelated(0, settings);
+    const Server production(0, settings);
+    create(unrelated);
+    create(production);
+    Session(unrelated).run("SELECT snowflake.claim_node(1)");
+    Session(production).run("SELECT snowflake.claim_node(1)");
+    subscribe({production}, {unrelated}, "feed", true);
+    wait_for(production, "SELECT count(*) FROM snowflake.cluster", "2");
+    Session session(production);
+    EXPECT_EQ(session.sqlstate(node), "55000");
+    session.run(session.text("SELECT format('SELECT snowflake.ignore_node(%s, %s)', "
+                             "system_identifier, database) FROM snowflake.cluster WHERE NOT "
+                             "is_this_instance"));
+    EXPECT_EQ(session.number(node), 1);
+    announce(unrelated);
+    wait_for(session, "(SELECT count(*) FROM snowflake.nodes) = 4");
+    EXPECT_EQ(session.number(node), 1);
+}
+
+// What has been given up is kept free until its IDs lie in the past, also elsewhere.
+TEST(Releasing, KeepsTheNumberFreeForAWhile) {
+    const Server north(0, settings);
+    const Server south(0, settings);
+    create(north);
+    create(south);
+    join({north}, {south});
+    Session session(north);
+    session.run("SELECT snowflake.claim_node(7)");
+    session.run("SELECT setval('snowflake.id_seq', " + std::to_string(hour_ahead(7)) + ")");
+    EXPECT_EQ(session.text("SELECT free_from - now() > '59 minutes' FROM snowflake.release_node()"),
+              "t");
+    wait_until_heard(north);
+    wait_for(south, "SELECT count(*) FROM snowflake.nodes WHERE kind = 'release'", "1");
+    EXPECT_EQ(Session(south).sqlstate("SELECT snowflake.claim_node(7)"), "55006");
+    EXPECT_EQ(Session(north).number("SELECT snowflake.claim_node(7)"), 7);
+}
+
+TEST(Removing, GivesUpTheNumberOfALostServerWhichHearsOfItWhenItIsBack) {
+    const Server north(0, settings);
+    const Server lost(0, settings);
+    create(north);
+    create(lost);
+    Session(lost).run("SELECT snowflake.claim_node(7)");
+    subscribe({north}, {lost}, "from_lost", true);
+    wait_for(north, "SELECT count(*) FROM snowflake.cluster", "1");
+    Session session(north);
+    session.run(session.text("SELECT format('SELECT snowflake.remove_node(%s, %s)', "
+                             "system_identifier, database) FROM snowflake.cluster"));
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.cluster"), 0);
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(7)"), "55006"); // for a minute
+    EXPECT_EQ(Session(lost).number(node), 7);
+    subscribe({lost}, {north}, "to_lost", true);
+    wait_for(lost, "SELECT count(*) FROM snowflake.nodes WHERE kind = 'remove'", "1");
+    EXPECT_EQ(Session(lost).sqlstate(node), "55000");
+    EXPECT_GE(Session(lost).number(claim), 1);
+}
+
+// The lost server was removed, and its number passed on. It comes back, is joined anew, has heard
+// of nothing, and announces what it had.
+TEST(Removing, OfAServerThatComesBackStopsNobody) {
+    const Server north(0, settings);
+    const Server lost(0, settings);
+    create(north);
+    create(lost);
+    Session(lost).run("SELECT snowflake.claim_node(7)");
+    subscribe({north}, {lost}, "before", true);
+    wait_for(north, "SELECT count(*) FROM snowflake.cluster", "1");
+    Session session(north);
+    session.run("DROP SUBSCRIPTION before");
+    // As if it had been a minute ago.
+    session.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
+                "database, copy, place, name, claimed_at, said_at, free_from, version) SELECT "
+                "gen_random_uuid(), 'remove', node, last_node, system_identifier, database, copy, "
+                "'elsewhere:/data#1', name, claimed_at, now(), now(), version "
+                "FROM snowflake.cluster");
+    EXPECT_EQ(session.number("SELECT snowflake.claim_node(7)"), 7);
+    join({north}, {lost});
+    Session back(lost);
+    back.run("SELECT snowflake.announce_node()");
+    wait_for(back, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'remove')");
+    EXPECT_EQ(back.sqlstate(node), "55000");
+    EXPECT_EQ(session.number(node), 7);
+    EXPECT_NE(back.number(claim), 7);
+    expect_no_equal_ids(north, lost);
+}
+
+// Nothing that happens to the table on one side halts the other.
+TEST(Rows, NeverHaltReplication) {
+    const Server sender(0, settings);
+    const Server receiver(0, settings);
+    create(sender);
+    create(receiver);
+    Session(sender).run("SELECT snowflake.claim_node(1)");
+    Session(receiver).run("SELECT snowflake.claim_node(2)");
+    subscribe({receiver}, {sender}, "feed", true);
+    subscribe({receiver}, {sender}, "second_feed", true); // everything arrives twice
+    wait_for(receiver, "SELECT count(*) FROM snowflake.cluster", "2");
+    Session session(sender);
+    session.run(arrival(99999, "later version"));
+    session.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
+                "database, copy, place, name, claimed_at, said_at, version) SELECT "
+                "gen_random_uuid(), 'claim', -2147483648, 2147483647, 5, 5, 0, 'x', 'x', at, at, "
+                "'9' FROM unnest('{2090-01-01, 294276-12-31}'::timestamptz[]) at");
+    session.run("SELECT snowflake.remove_node(5, 5)");
+    session.run("ALTER TABLE snowflake.nodes DISABLE TRIGGER USER");
+    session.run("UPDATE snowflake.nodes SET name = 'changed'");
+    session.run("DELETE FROM snowflake.nodes WHERE name <> 'changed'");
+    session.run("TRUNCATE snowflake.nodes");
+    session.run("INSERT INTO snowflake.nodes VALUES (gen_random_uuid(), gen_random_uuid(), 'news', "
+                "2, 2, 5, 5, 0, '', '', 'infinity', '-infinity', NULL, NULL, '9', false, "
+                "'{\"a\": 1}')");
+    for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
+        session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") + trigger);
+    session.run("SELECT snowflake.claim_node(1)");
+    wait_until_heard(sender); // a TRUNCATE that arrives waits for all others
+    // A claim that is not committed here keeps no act waiting.
+    Session open(receiver);
+    open.run("BEGIN");
+    open.run("SELECT snowflake.announce_node()");
+    announce(sender);
+    open.run("COMMIT");
+    expect_no_failure_of_replication(receiver);
+    EXPECT_EQ(Session(receiver).number(node), 2);
+    EXPECT_EQ(Session(receiver).text("SELECT string_agg(node::text, ' ' ORDER BY node) FROM "
+                                     "snowflake.cluster"),
+              "1 2");
+}
+
+// Two databases publish everything into one.
+TEST(Rows, OfManyDatabasesGoIntoOneWarehouse) {
+    const Server server(0, settings);
+    const Server warehouse(0, settings);
+    Session(warehouse).run("CREATE EXTENSION snowflake");
+    for (const char *database : {"one", "two"}) {
+        Session(server).run(std::string("CREATE DATABASE ") + database);
+        Session session(server, database);
+        session.run("CREATE EXTENSION snowflake");
+        session.run("CREATE PUBLICATION registry FOR ALL TABLES");
+        session.run(claim);
+        subscribe({warehouse}, {server, database}, database, true);
+    }
+    wait_for(warehouse, "SELECT count(*) FROM snowflake.cluster", "2");
+    expect_no_failure_of_replication(warehouse);
+}
+
+// The owner of a subscription need not be a superuser.
+TEST(Rows, ArriveByASubscriptionOfAnOrdinaryRole) {
+    const Server sender(0, settings);
+    const Server receiver(0, settings);
+    create(sender);
+    Session super(receiver);
+    super.run("CREATE ROLE shop LOGIN; GRANT CREATE ON DATABASE postgres TO shop");
+    {
+        Session owner(receiver.conninfo() + " user=shop");
+        owner.run("CREATE EXTENSION snowflake");
+        EXPECT_GE(owner.number(claim), 1); // and it can number a server that nobody has numbered
+        EXPECT_EQ(owner.sqlstate(release_number), "42501");
+    }
+    subscribe({receiver}, {sender}, "feed", false);
+    super.run("ALTER SUBSCRIPTION feed DISABLE");
+    // The role has to be a superuser for a moment before PostgreSQL 16.
+    super.run("ALTER ROLE shop SUPERUSER");
+    super.run("ALTER SUBSCRIPTION feed OWNER TO shop");
+    super.run("ALTER ROLE shop NOSUPERUSER");
+    if (super.number("SHOW server_version_num") >= 160000)
+        super.run("ALTER SUBSCRIPTION feed SET (password_required = false)");
+    super.run("ALTER SUBSCRIPTION feed ENABLE");
+    Session(sender).run("SELECT snowflake.claim_node(7)");
+    wait_for(receiver, "SELECT count(*) FROM snowflake.cluster WHERE node = 7", "1");
+    expect_no_failure_of_replication(receiver);
+}
+
+// A registry that a superuser has made can be given to the owner of the subscription.
+TEST(Rows, ArriveWhereTheTableWasGivenToTheSubscriptionsOwner) {
+    const Server server(0, settings);
+    create(server);
+    Session session(server);
+    session.run("CREATE ROLE replicator");
+    session.run("ALTER TABLE snowflake.nodes OWNER TO replicator");
+    EXPECT_GE(session.number(claim), 1);
+    session.run("SET ROLE replicator");
+    session.run(arrival(7, "other"));
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.cluster"), 2);
+}
+
+// A server whose clock stands in the year 2000 claims nothing, and stops nobody.
+TEST(Clocks, BeforeTheEpochClaimNothing) {
+    if (!FakeClock::available())
+        GTEST_SKIP() << "libfaketime is not installed";
+    const TemporaryDirectory directory;
+    FakeClock clock(directory.path());
+    clock.differ_by(-std::chrono::hours(24 * 365 * 26));
+    const Server past(0, settings, clock.launcher());
+    create(past);
+    EXPECT_EQ(Session(past).sqlstate(claim), "55000");
+}
+
+TEST(Clocks, BehindAKnownClaimClaimNothing) {
+    if (!FakeClock::available())
+        GTEST_SKIP() << "libfaketime is not installed";
+    const TemporaryDirectory directory;
+    FakeClock clock(directory.path());
+    clock.differ_by(-std::chrono::hours(1));
+    const Server north(0, settings);
+    const Server late(0, settings, clock.launcher());
+    create(north);
+    create(late);
+    Session(north).run(claim);
+    subscribe({late}, {north}, "feed", true);
+    wait_for(late, "SELECT count(*) FROM snowflake.cluster", "1");
+    EXPECT_EQ(Session(late).sqlstate(claim), "55000");
+    clock.differ_by(std::chrono::milliseconds(0));
+    EXPECT_GE(Session(late).number(claim), 1);
+}
+
+// A promoted standby goes on at once, and says where it runs. A claim that the standby has not got
+// comes back by replication, and halts nothing.
+TEST(Promotion, GoesOnAndTakesBackWhatOthersKnow) {
+    const Server north(0, settings);
+    create(north);
+    Server primary(0, settings);
+    create(primary);
+    join({north}, {primary});
+    Session(primary).run("SELECT snowflake.claim_node(7)");
+    wait_until_heard(primary);
+    const Server standby = Server::standby_of(primary);
+    Session on_standby(standby);
+    wait_for(on_standby, "pg_last_wal_receive_lsn() IS NOT NULL");
+    wait_for(on_standby, "(SELECT count(*) FROM snowflake.nodes) = 1");
+    primary.kill_all();
+    standby.promote();
+    Session promoted(standby);
+    EXPECT_EQ(node_of(promoted.number("SELECT snowflake.nextval()")), 7);
+    wait_for(promoted, "(SELECT count(*) FROM snowflake.nodes) = 2");
+    EXPECT_EQ(promoted.number(claim), 7);
+    subscribe({north}, {standby}, "after", true);
+    wait_for(north, "SELECT count(DISTINCT place) FROM snowflake.nodes WHERE node = 7", "2");
+    EXPECT_EQ(promoted.number(release_number), 7);
+    wait_for(north, "SELECT count(*) FROM snowflake.cluster", "0");
+}
+
+// A server, and a backup of it from before it took another number.
+class Restoring : public testing::Test {
+  protected:
+    Restoring() {
+        create(north_);
+        create(south_);
+        join({north_}, {south_});
+        Session(south_).run("SELECT snowflake.claim_node(7)");
+        south_.stop();
+        std::filesystem::copy(south_.data(), south_.file("backup"),
+                              std::filesystem::copy_options::recursive);
+        south_.start();
+        Session(south_).run("SELECT (snowflake.release_node()).node");
+        Session(south_).run("SELECT snowflake.claim_node(8)");
+        wait_until_heard(south_);
+        south_.stop();
+    }
+
+    // Starts the restored server, and lets it hear what it has said since the backup.
+    void hear() {
+        Session(south_).run("DROP SUBSCRIPTION IF EXISTS pair_b");
+        subscribe({south_}, {north_}, "again", true);
+        wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE NOT written_here", "2");
+    }
+
+    Server north_{0, settings}; // NOLINT(*-non-private-member-variables*)
+    Server south_{0, settings}; // NOLINT(*-non-private-member-variables*)
+};
+
+TEST_F(Restoring, TakesBackWhatOthersKnow) {
+    // In place, so that the control file is the same file.
+    std::filesystem::copy(south_.file("backup"), south_.data(),
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing);
+    south_.start();
+    hear();
+    EXPECT_EQ(Session(south_).number(node), 8);
+    expect_no_failure_of_replication(south_);
+}
+
+// The restored server says with its first ID that its files are others now. What it said before the
+// restore is not taken for the words of a copy.
+TEST_F(Restoring, MakesNoCopyOfTheLostServer) {
+    std::filesystem::remove_all(south_.data());
+    std::filesystem::rename(south_.file("backup"), south_.data());
+    south_.start();
+    EXPECT_EQ(Session(south_).number(node), 7);
+    wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE written_here", "2");
+    hear();
+    EXPECT_EQ(Session(south_).number("SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'"),
+              0);
+    EXPECT_FALSE(has_logged(south_, "WARNING:  a server that is a copy of this one"));
+    EXPECT_EQ(Session(south_).number(node), 7);
+}
+
+// Where other tables are replicated and the registry is not, a claim warns.
+TEST(Publishing, OfTheRegistryIsAskedFor) {
+    const Server server(0, settings);
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake; CREATE TABLE t (); CREATE PUBLICATION p FOR TABLE t");
+    const auto warning = [&server] {
+        return server.run("psql", {"-X", "-d", server.conninfo(), "-c", claim}).err;
+    };
+    EXPECT_NE(warning().find("WARNING:  the table snowflake.nodes is in no publication"),
+              std::string::npos);
+    session.run("ALTER PUBLICATION p ADD TABLE snowflake.nodes;"); // the hint
+    EXPECT_EQ(warning(), "");
+    session.run("CREATE SUBSCRIPTION s CONNECTION 'host=/nowhere' PUBLICATION p WITH (connect = "
+                "false)");
+    EXPECT_NE(warning().find("WARNING:  the table snowflake.nodes is in no subscription"),
+              std::string::npos);
+}
+
+} // namespace
+} // namespace integration::registry_test
