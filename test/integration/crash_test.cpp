@@ -173,6 +173,7 @@ TEST_P(CrashAfterCopy, GoesOnAboveInBothDatabases) {
     }
     Session(server).run(std::string("CREATE DATABASE copy TEMPLATE original STRATEGY ") +
                         GetParam());
+    Session(server).run("ALTER DATABASE copy SET snowflake.node = 2"); // 1 is that of the original
 
     std::array<Id, databases.size()> last{};
     {

@@ -372,6 +372,7 @@ TEST_F(Hostile, CodeRunsAsNobodyElseAndStopsNobody) {
     std::map<std::string, int> outcomes;
     for (std::int64_t i = 0; i < rounds && !HasFailure(); ++i) {
         Session(server_).run("CREATE DATABASE hostile TEMPLATE honest");
+        Session(server_).run("ALTER DATABASE hostile SET snowflake.node = 2"); // 1 is honest's
         Session(server_).run("GRANT ALL ON DATABASE hostile TO mallory");
         {
             Round round(random, server_.conninfo("hostile"));

@@ -121,6 +121,7 @@ class Online : public testing::Test {
 TEST_F(Online, TheResultIsThatOfALock) {
     Session(server_).run(rows(2000));
     Session(server_).run("CREATE DATABASE locked TEMPLATE postgres");
+    Session(server_).run("ALTER DATABASE locked SET snowflake.node = 2"); // 1 is postgres's
     Session locked(server_, "locked");
     locked.run("SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
     run_plan(server_, "postgres");

@@ -121,6 +121,7 @@ TEST(Upgrade, GoesOnAbove) {
         Session session(before);
         make_ids(session, book);
     }
+    Session(before).run("SELECT snowflake.announce_node()");
     before.stop();
     Server after(1, settings);
     after.stop();
@@ -131,6 +132,7 @@ TEST(Upgrade, GoesOnAbove) {
                                           after.file(""), "--no-sync"});
     std::filesystem::current_path("/");
     after.start();
+    Session(after).run("SELECT snowflake.take_over_node(true)");
     expect_to_go_on(after, book, true);
 }
 
