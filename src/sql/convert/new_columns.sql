@@ -80,7 +80,7 @@ COMMENT ON FUNCTION snowflake._is_empty(regclass) IS
 
 CREATE FUNCTION snowflake._warn_of_unconverted(what text, why text, command text)
     RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
@@ -183,6 +183,9 @@ DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
     command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
 BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
+        RETURN; -- Somebody else's event trigger has taken it away.
+    END IF;
     IF NOT snowflake._is_empty(tab) THEN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab), command || ';');
         RETURN;
