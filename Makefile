@@ -10,14 +10,14 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
-SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql decode.sql time.sql nodes.sql) \
-               $(addprefix src/sql/convert/,expressions.sql) src/sql/sequences.sql \
+SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql decode.sql time.sql id.sql nodes.sql) \
+               $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
                $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
                $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql increments.sql guard.sql \
                 identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
                $(addprefix src/sql/convert/online/,shadows.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
-               $(addprefix src/sql/convert/,plan.sql settings.sql)
+               $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
 DATA_built  = $(SCRIPT)
 # For applications that make IDs themselves: the headers that know no server.
 HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)

@@ -138,7 +138,8 @@ SELECT DISTINCT d.classid::regclass FROM pg_depend d
     WHERE o.oprnamespace = 'hostile'::regnamespace AND d.classid <> 'pg_operator'::regclass;
 
 -- Nothing runs with other rights than the caller's, but what claims nodes, which not everybody may call.
--- Nothing looks up a name in another path than its own. The exceptions call functions by their full names.
+-- Nothing looks up a name in another path than its own. The exceptions call functions by their full names, to pass
+-- on the caller's path.
 SELECT p.oid::regprocedure, has_function_privilege('public', p.oid, 'EXECUTE') AS public FROM pg_proc p
     WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prosecdef ORDER BY p.proname COLLATE "C";
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang

@@ -193,7 +193,8 @@ SELECT count(claims_to_be_safe()) FROM some_rows;
 ROLLBACK;
 SELECT claims_to_be_safe();
 SELECT proname, proparallel FROM pg_proc
-    WHERE pronamespace = 'snowflake'::regnamespace AND proname ~ 'node' AND proparallel <> 'u' ORDER BY proname COLLATE "C";
+    WHERE pronamespace = 'snowflake'::regnamespace AND proname ~ 'node' AND proparallel <> 'u'
+    ORDER BY proname COLLATE "C";
 DROP FUNCTION claims_to_be_safe;
 DROP TABLE some_rows;
 

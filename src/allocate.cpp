@@ -19,7 +19,8 @@ using session::Sequence;
 struct Wanted {
     std::int64_t count;
     bool batch;
-    bool far_ahead; // whether the sequence may go farther ahead than furthest_ahead_us
+    bool far_ahead;      // whether the sequence may go farther ahead than furthest_ahead_us
+    std::int64_t stride; // consecutive counters to reserve for each ID
 };
 
 // IDs that were reserved on a page, and the LSN up to which the WAL covers them;
@@ -68,7 +69,7 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
         const Decision decision = decide(layout, state,
                                          {.now = tick_at(sequence.lease, layout, now_us),
                                           .node = node,
-                                          .stride = sequence.definition.stride,
+                                          .stride = wanted.stride,
                                           .wanted = wanted.count,
                                           .batch = wanted.batch},
                                          limits_of(sequence, layout, now_us, wanted));
@@ -130,8 +131,9 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const Granted granted = reserve_durably(sequence, layout, node, now_us,
-                                            {.count = wanted, .batch = false, .far_ahead = true});
+    const Granted granted = reserve_durably(
+        sequence, layout, node, now_us,
+        {.count = wanted, .batch = false, .far_ahead = true, .stride = sequence.definition.stride});
     sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
 }
 
@@ -152,6 +154,24 @@ Id next_id(Oid relid, Layout layout) {
     return id;
 }
 
+Id next_id_amid_block(Oid relid) {
+    Sequence &sequence = session::open_for_nextval(relid);
+    const std::int64_t block = sequence.definition.stride;
+    if (block <= 1)
+        return next_id(relid, default_layout);
+    if (2 * block > default_layout.last_counter() + 1)
+        raise_block_too_wide(sequence, (default_layout.last_counter() + 1) / 2);
+    const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, default_layout, node, now_us,
+                        {.count = 1, .batch = false, .far_ahead = true, .stride = 2 * block});
+    durability::rely_on(lsn);
+    const Id id = reserved.first + block * default_layout.counter_step();
+    session::handed_out(sequence, id);
+    return id;
+}
+
 Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
     session::require_layout_right(sequence, layout);
@@ -163,8 +183,9 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
 
     // The rest of a lease is below the batch. The session gives it up.
     const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
-    const auto [reserved, lsn] = reserve_durably(
-        sequence, layout, node, now_us, {.count = count, .batch = true, .far_ahead = may_set});
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, layout, node, now_us,
+                        {.count = count, .batch = true, .far_ahead = may_set, .stride = stride});
     durability::rely_on(lsn);
     session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
     return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};

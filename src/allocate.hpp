@@ -16,6 +16,14 @@ namespace snowflake {
 // before the layout's epoch) and 2200H (the layout or the sequence's MAXVALUE is exhausted).
 Id next_id(Oid relid, Layout layout);
 
+// Makes the next ID of the sequence in the default layout, for a client that may number a block of
+// IDs from it on. Where the INCREMENT of the sequence is n, above 1, the n numbers before the ID
+// and the n - 1 after it are reserved with it: clients count up from the value that they get, or
+// down.
+//
+// Raises what next_id() does, and 55000 if the counter has no room for 2 n.
+Id next_id_amid_block(Oid relid);
+
 // A run of IDs that are reserved and not yet handed out.
 struct Batch {
     std::int64_t left;

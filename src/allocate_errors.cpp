@@ -119,4 +119,18 @@ void raise_refusal(Refusal refusal, const Sequence &sequence, const Attempt &att
     pg_unreachable();
 }
 
+void raise_block_too_wide(const Sequence &sequence, std::int64_t greatest) {
+    ereport(
+        ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        errmsg("sequence \"%s\" has an increment of %lld, which is too wide a block for snowflake "
+               "IDs",
+               get_rel_name(sequence.relid), static_cast<long long>(sequence.definition.increment)),
+        errdetail("Clients count up or down from the value, so blocks on both sides are reserved: "
+                  "up to %lld each.",
+                  static_cast<long long>(greatest)),
+        errhint("ALTER SEQUENCE %s INCREMENT BY %lld;", server::qualified_name(sequence.relid),
+                static_cast<long long>(greatest)));
+    pg_unreachable();
+}
+
 } // namespace snowflake

@@ -19,4 +19,8 @@ struct Attempt {
 [[noreturn]] void raise_refusal(Refusal refusal, const session::Sequence &sequence,
                                 const Attempt &attempt);
 
+// Raises the error for a sequence whose INCREMENT is above the greatest size of a block that
+// clients may count up or down.
+[[noreturn]] void raise_block_too_wide(const session::Sequence &sequence, std::int64_t greatest);
+
 } // namespace snowflake

@@ -88,6 +88,29 @@ std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snap
     return greatest;
 }
 
+// Opens a relation of a kind for a glimpse; nullptr: the role may not read it, or would have to
+// wait.
+Relation open_to_glimpse(Oid relid, char kind, AclMode any_of) {
+    if (get_rel_relkind(relid) != kind || isOtherTempNamespace(get_rel_namespace(relid)) ||
+        pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK ||
+        !ConditionalLockRelationOid(relid, AccessShareLock))
+        return nullptr;
+    Relation relation = try_relation_open(relid, NoLock);
+    if (relation == nullptr || (!RelationNeedsWAL(relation) && RecoveryInProgress())) {
+        if (relation != nullptr)
+            relation_close(relation, NoLock);
+        UnlockRelationOid(relid, AccessShareLock);
+        return nullptr;
+    }
+    return relation;
+}
+
+bool is_bigint(Relation table, AttrNumber attribute) {
+    return attribute > 0 && attribute <= RelationGetNumberOfAttributes(table) &&
+           IsBinaryCoercible(TupleDescAttr(RelationGetDescr(table), attribute - 1)->atttypid,
+                             INT8OID);
+}
+
 } // namespace
 
 bool lock(Oid relation) {
@@ -131,10 +154,8 @@ std::int64_t last_value(Oid sequence) {
 
 std::int64_t greatest_value(Oid table, AttrNumber attribute) {
     Relation relation = open_to_read(table);
-    const bool is_suitable =
-        relation->rd_rel->relkind == RELKIND_RELATION && !RELATION_IS_OTHER_TEMP(relation) &&
-        attribute > 0 && attribute <= RelationGetNumberOfAttributes(relation) &&
-        TupleDescAttr(RelationGetDescr(relation), attribute - 1)->atttypid == INT8OID;
+    const bool is_suitable = relation->rd_rel->relkind == RELKIND_RELATION &&
+                             !RELATION_IS_OTHER_TEMP(relation) && is_bigint(relation, attribute);
     if (!is_suitable)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
@@ -147,6 +168,32 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
                                       : greatest_of_all(relation, attribute, snapshot);
     UnregisterSnapshot(snapshot);
     relation_close(relation, NoLock);
+    return greatest;
+}
+
+std::int64_t glimpse_last_value(Oid sequence) {
+    Relation relation = open_to_glimpse(sequence, RELKIND_SEQUENCE, ACL_SELECT | ACL_USAGE);
+    if (relation == nullptr)
+        return no_value;
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    const std::int64_t value = greatest_of_all(relation, SEQ_COL_LASTVAL, snapshot);
+    UnregisterSnapshot(snapshot);
+    relation_close(relation, AccessShareLock);
+    return value;
+}
+
+std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
+    Relation relation = open_to_glimpse(table, RELKIND_RELATION, ACL_SELECT);
+    if (relation == nullptr)
+        return no_value;
+    std::int64_t greatest = no_value;
+    const Oid index = is_bigint(relation, attribute) ? find_index(relation, attribute) : InvalidOid;
+    if (OidIsValid(index)) {
+        Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+        greatest = last_entry(relation, index, attribute, snapshot);
+        UnregisterSnapshot(snapshot);
+    }
+    relation_close(relation, AccessShareLock);
     return greatest;
 }
 

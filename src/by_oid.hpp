@@ -32,4 +32,10 @@ inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min(
 // the table has no such column.
 std::int64_t greatest_value(Oid table, AttrNumber attribute);
 
+// The same two values for somebody who only looks, without the rights of the owner: no_value where
+// the role may not read them, where there is no such relation or column, where somebody has locked
+// it against readers, or where no index tells the greatest value. Keep no lock, and raise no error.
+std::int64_t glimpse_last_value(Oid sequence);
+std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
+
 } // namespace snowflake::by_oid

@@ -31,6 +31,8 @@ const char *name_of(expression::Callee callee) {
     switch (callee) {
     case expression::Callee::server_nextval:
         return "pg_catalog.nextval";
+    case expression::Callee::compat_nextval:
+        return "snowflake_compat.nextval";
     case expression::Callee::nextval:
         return "snowflake.nextval";
     case expression::Callee::nextvals:
@@ -261,6 +263,12 @@ Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(event_triggers::have_failed());
 }
 
+// _is_made_here(xid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_made_here);
+Datum snowflake_is_made_here(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(TransactionIdIsCurrentTransactionId(PG_GETARG_TRANSACTIONID(0)));
+}
+
 // _session_of(oid) returns integer
 SNOWFLAKE_FUNCTION(snowflake_session_of);
 Datum snowflake_session_of(PG_FUNCTION_ARGS) {
@@ -325,6 +333,24 @@ Datum snowflake_last_value(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_greatest_value);
 Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
     const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+// _glimpse_last_value(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_last_value);
+Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_last_value(PG_GETARG_OID(0));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+// _glimpse_greatest_value(regclass, smallint) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_greatest_value);
+Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
     if (value == by_oid::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);

@@ -119,12 +119,14 @@ Callee callee_of(Oid function) {
         return std::strcmp(NameStr(form->proname), name) == 0;
     };
     Callee callee = Callee::other;
-    if (ours && is_named("nextval"))
+    if (ours && (is_named("nextval") || is_named("next_id")))
         callee = Callee::nextval;
     else if (ours && is_named("nextvals"))
         callee = Callee::nextvals;
     else if (ours && is_named("currval"))
         callee = Callee::currval;
+    else if (form->pronamespace == schema::find_compat() && is_named("nextval"))
+        callee = Callee::compat_nextval;
     ReleaseSysCache(tuple);
     return callee;
 }
@@ -153,8 +155,21 @@ const Const *constant(Node *node) {
     return value != nullptr && !value->constisnull ? value : nullptr;
 }
 
-// Reads which sequence an argument of type regclass means.
+// The text that a node is; nullptr: it is none that is known.
+const char *text_of(Node *node) {
+    const Const *value = constant(without_relabeling(node));
+    return value != nullptr && (value->consttype == TEXTOID || value->consttype == VARCHAROID)
+               ? TextDatumGetCString(value->constvalue)
+               : nullptr;
+}
+
+// Reads which sequence an argument of type regclass means, or of type text where the function takes
+// a name.
 void read_sequence(Node *argument, Use &use) {
+    if (use.callee == Callee::compat_nextval) {
+        use.name = text_of(argument);
+        return;
+    }
     Node *node = without_relabeling(argument);
     if (const Const *value = constant(node)) {
         if (value->consttype == REGCLASSOID || value->consttype == OIDOID ||
@@ -164,10 +179,7 @@ void read_sequence(Node *argument, Use &use) {
     }
     if (!IsA(node, FuncExpr) || reinterpret_cast<FuncExpr *>(node)->funcid != F_REGCLASS)
         return;
-    const Const *written = constant(without_relabeling(
-        static_cast<Node *>(linitial(reinterpret_cast<FuncExpr *>(node)->args))));
-    if (written != nullptr && (written->consttype == TEXTOID || written->consttype == VARCHAROID))
-        use.name = TextDatumGetCString(written->constvalue);
+    use.name = text_of(static_cast<Node *>(linitial(reinterpret_cast<FuncExpr *>(node)->args)));
 }
 
 // Reads which layout the last argument of a call is, if the function takes one.
@@ -242,16 +254,21 @@ bool is_name_of(const char *written, Oid sequence) {
     return true;
 }
 
+// Whether a conversion puts snowflake.nextval in the place of the call.
+bool is_unconverted(Callee callee) {
+    return callee == Callee::server_nextval || callee == Callee::compat_nextval;
+}
+
 bool names_sequence(const Use &use, Oid sequence) {
-    return use.sequence == sequence || (use.callee == Callee::server_nextval &&
-                                        use.name != nullptr && is_name_of(use.name, sequence));
+    return use.sequence == sequence ||
+           (is_unconverted(use.callee) && use.name != nullptr && is_name_of(use.name, sequence));
 }
 
 // What to replace, and by what.
 struct Replacement {
     Oid sequence;
-    Callee callee;  // of the calls that are replaced
-    Node *in_place; // what stands for them afterwards
+    bool (*is_meant)(Callee); // the calls that are replaced
+    Node *in_place;           // what stands for them afterwards
     bool found;
 };
 
@@ -261,7 +278,7 @@ Node *replace(Node *node, void *context) {
     auto &replacement = *static_cast<Replacement *>(context);
     Use use;
     List *arguments = NIL;
-    if (read_call(node, use, &arguments) && use.callee == replacement.callee &&
+    if (read_call(node, use, &arguments) && replacement.is_meant(use.callee) &&
         names_sequence(use, replacement.sequence)) {
         replacement.found = true;
         return static_cast<Node *>(copyObjectImpl(replacement.in_place));
@@ -269,9 +286,9 @@ Node *replace(Node *node, void *context) {
     return server::mutate_expression(node, replace, context);
 }
 
-Node *replaced(Node *tree, Oid sequence, Callee callee, Node *in_place) {
+Node *replaced(Node *tree, Oid sequence, bool (*is_meant)(Callee), Node *in_place) {
     Replacement replacement{
-        .sequence = sequence, .callee = callee, .in_place = in_place, .found = false};
+        .sequence = sequence, .is_meant = is_meant, .in_place = in_place, .found = false};
     Node *result = replace(tree, &replacement);
     return replacement.found ? result : nullptr;
 }
@@ -346,19 +363,20 @@ Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction) {
     auto *call = makeFuncExpr(
         to_snowflake ? schema::find_function("nextval", REGCLASSOID) : Oid{F_NEXTVAL}, INT8OID,
         server::list_of(constant_of(sequence)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-    return replaced(tree, sequence, to_snowflake ? Callee::server_nextval : Callee::nextval,
+    const auto is_converted = [](Callee callee) { return callee == Callee::nextval; };
+    return replaced(tree, sequence, to_snowflake ? is_unconverted : +is_converted,
                     reinterpret_cast<Node *>(call));
 }
 
 Node *with_calls_as(Node *tree, Oid sequence, Node *in_place) {
-    return replaced(tree, sequence, Callee::server_nextval, in_place);
+    return replaced(tree, sequence, is_unconverted, in_place);
 }
 
 bool is_call(Node *tree, Oid sequence) {
     Use use;
     List *arguments = NIL;
     return read_call(strip_implicit_coercions(tree), use, &arguments) &&
-           (use.callee == Callee::server_nextval || use.callee == Callee::nextval) &&
+           (is_unconverted(use.callee) || use.callee == Callee::nextval) &&
            names_sequence(use, sequence);
 }
 

@@ -1,5 +1,7 @@
 #include "harmless.hpp"
 
+#include "schema.hpp"
+
 namespace snowflake::harmless {
 
 namespace {
@@ -43,7 +45,7 @@ bool is_servers_own(Oid object) {
 
 // Whose functions and types count as harmless.
 enum class Source {
-    server,        // the server's own
+    server,        // the server's own, and snowflake.id, which the server's functions implement
     any_superuser, // and what superusers have made, who alone can make base types and functions in
                    // C
 };
@@ -54,7 +56,7 @@ bool is_plain(Oid type, Source source) {
     const Oid scalar = OidIsValid(element) ? element : type;
     const char kind = get_typtype(scalar);
     if (source == Source::server)
-        return is_servers_own(scalar) && kind == TYPTYPE_BASE;
+        return kind == TYPTYPE_BASE && (is_servers_own(scalar) || scalar == schema::id_type());
     return kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM;
 }
 

@@ -1,6 +1,7 @@
 // The functions of SQL that read IDs, and that compose them from a time. They need no clock and no
 // sequence.
 
+#include "base32.hpp"
 #include "layout.hpp"
 #include "layout_datum.hpp"
 #include "server.hpp"
@@ -145,6 +146,27 @@ SNOWFLAKE_FUNCTION(snowflake_make_id_in);
 Datum snowflake_make_id_in(PG_FUNCTION_ARGS) {
     return make_id(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
                    layout_from_datum(PG_GETARG_DATUM(3)));
+}
+
+// to_base32(bigint) returns text
+SNOWFLAKE_FUNCTION(snowflake_to_base32);
+Datum snowflake_to_base32(PG_FUNCTION_ARGS) {
+    const auto encoded = base32::encode(id_argument(PG_GETARG_DATUM(0), default_layout));
+    PG_RETURN_TEXT_P(cstring_to_text_with_len(encoded.data(), static_cast<int>(encoded.size())));
+}
+
+// from_base32(text) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_from_base32);
+Datum snowflake_from_base32(PG_FUNCTION_ARGS) {
+    const char *written = text_to_cstring(PG_GETARG_TEXT_PP(0));
+    const auto id = base32::decode(written);
+    if (!id)
+        ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                errmsg("\"%s\" is not a snowflake ID in base 32", written),
+                errdetail("It has 13 characters of %.*s, the first of which is 0 to 7.",
+                          static_cast<int>(base32::alphabet.size()), base32::alphabet.data()),
+                errhint("For example: SELECT snowflake.from_base32('0EE20Z3WFCK00');"));
+    PG_RETURN_INT64(*id);
 }
 
 } // extern "C"

@@ -12,9 +12,18 @@ Oid find() {
     return get_namespace_oid(name, true);
 }
 
+Oid find_compat() {
+    return get_namespace_oid("snowflake_compat", true);
+}
+
 Oid find_function(const char *function, Oid argument_type) {
     List *qualified = server::list_of(makeString(pstrdup(name)), makeString(pstrdup(function)));
     return LookupFuncName(qualified, 1, &argument_type, false);
+}
+
+Oid id_type() {
+    return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("id"),
+                           ObjectIdGetDatum(find()));
 }
 
 bool is_new() {

@@ -8,9 +8,16 @@ namespace snowflake::schema {
 // Returns the OID of the schema; InvalidOid: the extension is not installed in this database.
 Oid find();
 
+// Returns the OID of the schema snowflake_compat, whose functions take the names of sequences;
+// InvalidOid: the extension is not installed.
+Oid find_compat();
+
 // Returns the OID of a function in the schema with one argument of a type. Raises 42883 if there
 // is none.
 Oid find_function(const char *function, Oid argument_type);
+
+// Returns the OID of the type snowflake.id; InvalidOid: the extension is not installed.
+Oid id_type();
 
 // Returns whether this transaction made the schema. What it has only altered, by GRANT or ALTER
 // SCHEMA, does not count: another session may have seen it before.

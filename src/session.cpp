@@ -2,6 +2,7 @@
 
 #include "clock.hpp"
 #include "layout_right.hpp"
+#include "marks.hpp"
 
 namespace snowflake::session {
 
@@ -301,7 +302,7 @@ void read_definition(Sequence &sequence) {
     const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
         .increment = options->seqincrement,
-        .stride = options->seqincrement == guard_increment ? 1 : options->seqincrement,
+        .stride = options->seqincrement == marks::guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,

@@ -13,9 +13,6 @@
 
 namespace snowflake::session {
 
-// The INCREMENT that makes the server's own nextval fail. It tells nothing about the stride.
-inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max();
-
 // What the catalogs say of a sequence.
 struct Definition {
     std::int64_t increment;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char *node_name = "snowflake.node";
 int node_setting = node_unset;
+bool convert_new_columns = false; // read by the event trigger of the extension, in SQL
 void (*node_changed)() = nullptr;
 
 void assign_node(int, void *) {
@@ -79,6 +80,11 @@ void init(void (*on_change)()) {
                             "0 means that none is set, and then no ID is made.",
                             &node_setting, node_unset, node_unset, max_node, PGC_SUSET, 0, nullptr,
                             assign_node, nullptr);
+    DefineCustomBoolVariable(
+        "snowflake.convert_new_columns",
+        "Converts serial and identity columns to snowflake IDs as they are made.",
+        "A column that a new foreign key binds to snowflake IDs becomes a bigint.",
+        &convert_new_columns, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
     MarkGUCPrefixReserved("snowflake");
 }
 

@@ -1,4 +1,5 @@
-// The settings of the extension: snowflake.node.
+// The settings of the extension: snowflake.node, and snowflake.convert_new_columns, which only the
+// extension script reads.
 #pragma once
 
 namespace snowflake::settings {

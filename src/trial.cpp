@@ -165,7 +165,7 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!get_rel_relispartition(partition))
         return false;
     const Oid parent = get_partition_parent(partition, false);
-    if (get_atttype(parent, attribute) != INT8OID || !has_harmless_key(parent))
+    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
         return false;
     const run_as::Identity before = run_as::become(role_for(parent));
     Relation whole = table_open(parent, AccessShareLock);

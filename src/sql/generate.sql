@@ -34,6 +34,21 @@ CREATE FUNCTION snowflake.nextval(seq regclass, layout snowflake.layout)
 COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
     'makes the next ID of a sequence in a layout';
 
+-- Tools that take every default whose text contains "nextval" for that of a serial column leave these alone.
+CREATE FUNCTION snowflake.next_id(seq regclass DEFAULT 'snowflake.id_seq')
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.next_id(regclass) IS
+    'makes the next snowflake ID of a sequence: another name of nextval';
+
+CREATE FUNCTION snowflake.next_id(seq regclass, layout snowflake.layout)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.next_id(regclass, snowflake.layout) IS
+    'makes the next ID of a sequence in a layout: another name of nextval';
+
 CREATE FUNCTION snowflake.nextvals(seq regclass, n integer)
     RETURNS SETOF bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextvals'

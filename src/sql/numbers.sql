@@ -15,3 +15,19 @@ CREATE FUNCTION snowflake._guard()
     RETURN 9223372036854775807;
 COMMENT ON FUNCTION snowflake._guard() IS
     'returns the INCREMENT of a sequence from which the server''s own nextval() takes no value';
+
+-- A sequence whose INCREMENT is the size of blocks has no guard. What tells it from sequences that are not
+-- converted is a MAXVALUE that no other sequence has, see src/marks.hpp.
+CREATE FUNCTION snowflake._mark()
+    RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN 9223372036854775806;
+COMMENT ON FUNCTION snowflake._mark() IS
+    'returns the MAXVALUE of a snowflake sequence that is not guarded';
+
+CREATE FUNCTION snowflake._makes_ids(increment bigint, maximum bigint)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN increment = 9223372036854775807 OR maximum = 9223372036854775806;
+COMMENT ON FUNCTION snowflake._makes_ids(bigint, bigint) IS
+    'tells whether a sequence with this INCREMENT and MAXVALUE is converted';

@@ -3,22 +3,30 @@
 CREATE VIEW snowflake.sequences AS
     WITH
     -- Defaults are found by the functions that they call, on which they depend. The view names no sequence:
-    -- a conversion of that sequence would look at the view.
+    -- a conversion of that sequence would look at the view. A sequence that is named by a text is the one that
+    -- an INSERT of this session would find.
     used AS (
-        SELECT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout
+        SELECT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout, uses.is_named
             FROM pg_catalog.pg_attrdef f
             CROSS JOIN LATERAL (
-                SELECT DISTINCT ON (u.sequence) u.sequence, u.layout
-                    FROM snowflake._sequence_uses('pg_catalog.pg_attrdef', f.oid) u
-                    WHERE u.callee = 'snowflake.nextval' AND u.sequence IS NOT NULL
-                    ORDER BY u.sequence
+                SELECT DISTINCT ON (u.meant) u.meant AS sequence, u.layout, u.is_named
+                    FROM (SELECT CASE WHEN x.callee = 'snowflake.nextval' THEN x.sequence
+                                      ELSE pg_catalog.to_regclass((SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.' ORDER BY n)
+                                                                       FROM pg_catalog.unnest(x.name) WITH ORDINALITY name(part, n)))
+                                 END AS meant,
+                                 x.layout, x.callee = 'snowflake_compat.nextval' AS is_named
+                              FROM snowflake._sequence_uses('pg_catalog.pg_attrdef', f.oid) x
+                              WHERE x.callee IN ('snowflake.nextval', 'snowflake_compat.nextval')) u
+                    WHERE u.meant IS NOT NULL
+                    ORDER BY u.meant
             ) uses
             WHERE EXISTS (
                 SELECT FROM pg_catalog.pg_depend d
                     JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
+                    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
                     WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
                       AND d.refclassid = 'pg_catalog.pg_proc'::regclass
-                      AND p.proname = 'nextval' AND p.pronamespace = 'snowflake'::regnamespace)
+                      AND p.proname IN ('nextval', 'next_id') AND n.nspname IN ('snowflake', 'snowflake_compat'))
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
@@ -30,9 +38,10 @@ CREATE VIEW snowflake.sequences AS
             FROM pg_catalog.pg_sequence s
             JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid
             LEFT JOIN used ON used.sequence = c.oid
+                          AND (NOT used.is_named OR snowflake._makes_ids(s.seqincrement, s.seqmax))
             LEFT JOIN pg_catalog.pg_attribute a
                 ON a.attrelid = used.relation AND a.attnum = used.attribute
-            WHERE (used.sequence IS NOT NULL OR s.seqincrement = snowflake._guard())
+            WHERE (used.sequence IS NOT NULL OR snowflake._makes_ids(s.seqincrement, s.seqmax))
               AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
     )
     SELECT found.sequence, found.table_name, found.column_name, found.layout, found.last_id,
@@ -62,7 +71,7 @@ CREATE VIEW snowflake.sequences AS
                    snowflake.get_count(valid.id, found.layout) AS last_count
         ) decoded;
 COMMENT ON VIEW snowflake.sequences IS
-    'sequences that a default uses with snowflake.nextval, or that are guarded';
+    'sequences that a default uses with snowflake.nextval, or that are converted';
 COMMENT ON COLUMN snowflake.sequences.last_id IS
     'last ID of the sequence; NULL: none so far, or no right to see it';
 COMMENT ON COLUMN snowflake.sequences.ahead IS

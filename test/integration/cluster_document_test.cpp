@@ -375,14 +375,7 @@ class Upgraded : public ClusterDocument {
         }
         north.stop();
         auto upgraded = std::make_unique<Server>(0, std::vector<std::string>{"fsync = off"});
-        upgraded->stop();
-        const std::filesystem::path before = std::filesystem::current_path();
-        std::filesystem::current_path(upgraded->file(""));
-        upgraded->run_successfully(
-            "pg_upgrade", {"-b", north.programs(), "-B", upgraded->programs(), "-d", north.data(),
-                           "-D", upgraded->data(), "-U", "postgres", "-s", upgraded->file("")});
-        std::filesystem::current_path(before);
-        upgraded->start();
+        upgraded->upgrade_from(north);
         EXPECT_EQ(Session(*upgraded, "shop").sqlstate("SELECT snowflake.node()"), "55000");
         servers_[name] = std::move(upgraded);
     }

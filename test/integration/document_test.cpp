@@ -1,5 +1,5 @@
-// The commands of docs/converting.md are run from the first to the last, and print what the
-// document says, but for IDs.
+// The commands of docs/converting.md and docs/clients.md are run from the first to the last, and
+// print what the document says, but for IDs.
 #include "process.hpp"
 #include "server.hpp"
 #include "session.hpp"
@@ -61,11 +61,14 @@ std::string trimmed(const std::string &text) {
                               std::regex("\n+$"), "");
 }
 
-TEST(Document, ItsCommandsPrintWhatItSays) {
+class Document : public testing::TestWithParam<const char *> {};
+
+TEST_P(Document, ItsCommandsPrintWhatItSays) {
     Server server(1, {"fsync = off"});
     Session(server).run("CREATE EXTENSION snowflake");
-    const std::vector<Example> examples = examples_of(read_file(DOCUMENTS "/converting.md"));
-    ASSERT_GE(examples.size(), 10U);
+    const std::vector<Example> examples =
+        examples_of(read_file(std::string(DOCUMENTS "/") + GetParam() + ".md"));
+    ASSERT_GE(examples.size(), 4U);
     for (const Example &example : examples) {
         SCOPED_TRACE(example.commands);
         const std::filesystem::path script = server.file("example.sql");
@@ -81,6 +84,9 @@ TEST(Document, ItsCommandsPrintWhatItSays) {
                       trimmed(comparable(messages + output.out)));
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Pages, Document, testing::Values("converting", "clients"),
+                         [](const auto &instance) { return std::string(instance.param); });
 
 } // namespace
 } // namespace integration::document_test

@@ -124,14 +124,7 @@ TEST(Upgrade, GoesOnAbove) {
     Session(before).run("SELECT snowflake.announce_node()");
     before.stop();
     Server after(1, settings);
-    after.stop();
-    // pg_upgrade writes into the current directory.
-    std::filesystem::current_path(after.file(""));
-    after.run_successfully("pg_upgrade", {"-b", before.programs(), "-B", after.programs(), "-d",
-                                          before.data(), "-D", after.data(), "-U", "postgres", "-s",
-                                          after.file(""), "--no-sync"});
-    std::filesystem::current_path("/");
-    after.start();
+    after.upgrade_from(before);
     Session(after).run("SELECT snowflake.take_over_node(true)");
     expect_to_go_on(after, book, true);
 }

@@ -274,6 +274,17 @@ void Server::promote() const {
         throw std::runtime_error("the standby was not promoted");
 }
 
+void Server::upgrade_from(const Server &before) {
+    stop();
+    // pg_upgrade writes into the current directory.
+    const std::filesystem::path directory = std::filesystem::current_path();
+    std::filesystem::current_path(file(""));
+    run_successfully("pg_upgrade", {"-b", before.programs(), "-B", programs(), "-d", before.data(),
+                                    "-D", data(), "-U", "postgres", "-s", file(""), "--no-sync"});
+    std::filesystem::current_path(directory);
+    start();
+}
+
 void Server::rewind_to_follow(const Server &successor) {
     // pg_rewind finds out that the successor was promoted only after a checkpoint there.
     Session(successor).run("CHECKPOINT");

@@ -87,6 +87,9 @@ class Server {
     // Makes a server that is down, and was the primary before, the standby of its successor.
     void rewind_to_follow(const Server &successor);
 
+    // Takes over the databases of a stopped server, by pg_upgrade. This one must be new.
+    void upgrade_from(const Server &before);
+
     [[nodiscard]] std::string conninfo(const std::string &database = "postgres") const;
 
     // A file in the server's directory, and its data directory.

@@ -21,15 +21,17 @@ BEGIN
             JOIN pg_namespace n ON n.oid = s.relnamespace
             CROSS JOIN pg_attrdef f
             JOIN pg_class t ON t.oid = f.adrelid
-            -- Few defaults make a regclass of a text. The others, and those of strangers, are not read.
+            -- Few defaults make a regclass of a text, or call snowflake_compat.nextval. The others, and those of
+            -- strangers, are not read.
             CROSS JOIN LATERAL (
                 SELECT CASE WHEN strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
+                                 OR strpos(f.adbin::text, ':funcid ' || 'snowflake_compat.nextval(text)'::regprocedure::oid || ' ') > 0
                             THEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
                             ELSE false END
             ) candidate(is_one)
             CROSS JOIN LATERAL (
                 SELECT u.name FROM snowflake._sequence_uses('pg_attrdef', CASE WHEN candidate.is_one THEN f.oid END) u
-                    WHERE u.callee = 'pg_catalog.nextval'
+                    WHERE u.callee IN ('pg_catalog.nextval', 'snowflake_compat.nextval')
             ) used
             WHERE s.oid = seq
               AND used.name IN (ARRAY[s.relname]::text[], ARRAY[n.nspname, s.relname]::text[],

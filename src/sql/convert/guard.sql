@@ -1,5 +1,5 @@
 -- The guard: an INCREMENT with which the server's own nextval() always fails, see _guard(). A sequence that keeps
--- its INCREMENT as a stride has none.
+-- its INCREMENT as a stride has none, but a mark: a MAXVALUE, see _mark().
 --
 -- An event trigger may fill a column from the very sequence after each command. So a sequence has room for IDs
 -- before a default makes them, and is guarded when no default calls the server's nextval() any more. The IDs go to
@@ -16,7 +16,7 @@ BEGIN
         SELECT format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq),
                format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq), NULL::regclass, NULL::bigint, NULL::name
             FROM pg_sequence q
-            WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard();
+            WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard() AND q.seqmax <> snowflake._mark();
 END
 $function$;
 COMMENT ON FUNCTION snowflake._room_steps(snowflake._conversion_part) IS
@@ -37,6 +37,10 @@ BEGIN
         RETURN NEXT step;
         step.command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', part.seq, part.seq);
         step.effect := 'steps past the last value';
+        RETURN NEXT step;
+    ELSE
+        step.command := format('ALTER SEQUENCE %s MAXVALUE %s', part.seq, snowflake._mark());
+        step.effect := format('marks the sequence as converted; SHARE ROW EXCLUSIVE lock on %s', part.seq);
         RETURN NEXT step;
     END IF;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);

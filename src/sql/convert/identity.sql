@@ -69,9 +69,11 @@ BEGIN
         RETURN;
     END IF;
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
-    command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s MINVALUE %s START WITH %s CACHE %s',
+    command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s%s MINVALUE %s START WITH %s CACHE %s',
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
-                      replacement, snowflake._future_increment(part), s.seqmin, s.seqstart, s.seqcache);
+                      replacement, snowflake._future_increment(part),
+                      CASE WHEN snowflake._future_increment(part) <> snowflake._guard()
+                           THEN ' MAXVALUE ' || snowflake._mark() END, s.seqmin, s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);

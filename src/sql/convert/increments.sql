@@ -147,6 +147,7 @@ CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
 DECLARE
     was record;
     is_guarded constant boolean := (SELECT seqincrement = snowflake._guard() FROM pg_sequence WHERE seqrelid = part.seq);
+    is_marked constant boolean := (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = part.seq);
     last constant bigint := snowflake._last_value(part.seq);
     step snowflake._conversion_step;
 BEGIN
@@ -154,6 +155,9 @@ BEGIN
     IF was.type IS NULL THEN
         IF is_guarded THEN
             step.command := format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq);
+            RETURN NEXT step;
+        ELSIF is_marked THEN
+            step.command := format('ALTER SEQUENCE %s NO MAXVALUE', part.seq);
             RETURN NEXT step;
         END IF;
         RETURN;
@@ -175,7 +179,8 @@ BEGIN
             step.effect := NULL;
         END IF;
         step.command := format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
-                               CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
+                               concat_ws(' ', CASE WHEN is_marked THEN 'NO MAXVALUE' END,
+                                         CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END));
         RETURN NEXT step;
     END IF;
     step.command := format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment);

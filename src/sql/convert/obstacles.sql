@@ -137,7 +137,7 @@ BEGIN
             JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
             CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.new_default IS NOT NULL) fault
             WHERE fault IS NOT NULL AND k.coninhcount = 0
-              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
               AND NOT EXISTS (SELECT FROM unnest(columns) other
                                   JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
                                   WHERE other.new_default IS NOT NULL AND b.atttypid = a.atttypid

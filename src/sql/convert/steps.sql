@@ -38,7 +38,7 @@ COMMENT ON FUNCTION snowflake._joint_columns(snowflake._conversion_part[]) IS
     'returns the columns that the conversion of several sequences concerns, each once';
 
 -- Converted already, and nothing has come to use the sequence since. An increment above 1 is then a stride
--- that somebody has chosen.
+-- that somebody has chosen; a caller who says that it is one gets it marked.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -46,10 +46,11 @@ CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     AS $function$
 DECLARE
     increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
+    is_marked constant boolean := (SELECT snowflake._makes_ids(seqincrement, seqmax) FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
     RETURN NOT snowflake._is_left_behind(part.seq)
-           AND (SELECT (increment = snowflake._guard()
-                    OR increment > 1
+           AND (SELECT (is_marked
+                    OR increment > 1 AND part.increment <> 'keep'
                        AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
                 FROM unnest(part.columns) c);

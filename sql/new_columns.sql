@@ -1,0 +1,186 @@
+-- snowflake.convert_new_columns: columns are converted by the command that makes them.
+SET snowflake.node = 5;
+\set SHOW_CONTEXT never
+CREATE SCHEMA made;
+SET search_path = made;
+CREATE FUNCTION columns(VARIADIC tables text[]) RETURNS TABLE (col text, type regtype, expression text, guarded boolean)
+    LANGUAGE sql SET search_path = '' AS $$
+    SELECT pg_catalog.concat_ws('.', c.relname, a.attname), a.atttypid,
+           pg_catalog.pg_get_expr(f.adbin, f.adrelid) || pg_catalog.left(a.attidentity::text, 0),
+           (SELECT q.seqincrement = snowflake._guard() FROM pg_catalog.pg_sequence q
+                JOIN pg_catalog.pg_depend d ON d.objid = q.seqrelid AND d.refobjid = c.oid AND d.refobjsubid = a.attnum LIMIT 1)
+        FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_catalog.pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum
+        WHERE c.relname = ANY (tables) AND c.relnamespace = 'made'::regnamespace
+        ORDER BY c.relname, a.attnum $$;
+
+-- Off, and off by default, in whatever words: nothing happens.
+SET snowflake.convert_new_columns = maybe; -- before the module is loaded
+CREATE TABLE refused (id serial);
+RESET snowflake.convert_new_columns;
+CREATE TABLE before (id serial PRIMARY KEY, other integer GENERATED ALWAYS AS IDENTITY);
+SET snowflake.convert_new_columns = no;
+CREATE TABLE before_2 (id bigserial);
+SELECT * FROM columns('before', 'before_2');
+LOAD 'snowflake';
+SHOW snowflake.convert_new_columns;
+SET snowflake.convert_new_columns = maybe;
+RESET snowflake.convert_new_columns;
+SHOW snowflake.convert_new_columns;
+
+-- On: serial columns, identities, and references in the same command.
+SET snowflake.convert_new_columns = on;
+CREATE TABLE customers (id serial PRIMARY KEY, name text);
+CREATE TABLE orders (id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer_id integer REFERENCES customers);
+CREATE TABLE IF NOT EXISTS orders (id serial);
+SELECT * FROM columns('customers', 'orders');
+INSERT INTO customers (name) VALUES ('Ada');
+INSERT INTO orders (customer_id) SELECT id FROM customers;
+SELECT snowflake.get_node(id), snowflake.get_node(customer_id), pg_get_serial_sequence('orders', 'id') FROM orders;
+
+-- A foreign key that is added later widens its empty table; below it, too. One with rows is a WARNING that says what
+-- to run, and so is what something stands in the way of.
+CREATE TABLE items (order_id integer, note text);
+CREATE TABLE full_items (order_id integer, line smallint);
+INSERT INTO full_items VALUES (NULL, 1);
+CREATE TABLE seen_items (order_id integer);
+CREATE VIEW seen AS SELECT order_id FROM seen_items;
+ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders;
+ALTER TABLE full_items ADD FOREIGN KEY (order_id) REFERENCES orders;
+ALTER TABLE seen_items ADD FOREIGN KEY (order_id) REFERENCES orders;
+SELECT * FROM columns('items', 'full_items', 'seen_items');
+ALTER TABLE made.full_items ALTER COLUMN order_id TYPE bigint;
+CREATE TABLE keys (order_id integer PRIMARY KEY REFERENCES orders);
+CREATE TABLE key_copies (order_id integer REFERENCES keys);
+CREATE TABLE plain_keys (id integer PRIMARY KEY);
+CREATE TABLE plain_references (id integer REFERENCES plain_keys, own integer);
+SELECT * FROM columns('keys', 'key_copies', 'plain_references');
+
+-- A table that was there before keeps its columns, whatever is altered in it; new columns of it are converted.
+ALTER TABLE before ADD COLUMN note text;
+ALTER TABLE before_2 ADD COLUMN added bigserial;
+SELECT * FROM columns('before', 'before_2');
+INSERT INTO before DEFAULT VALUES;
+ALTER TABLE before ADD COLUMN small serial;
+ALTER TABLE before ADD COLUMN large bigserial;
+SELECT * FROM columns('before');
+SELECT small, large, id FROM before;
+SELECT snowflake.convert_sequence_to_snowflake('made.before_small_seq');
+
+-- What a migration tool does to make a serial column bigint, in its steps, with and without a transaction.
+ALTER TABLE customers ALTER COLUMN id TYPE bigint;
+ALTER TABLE customers ALTER COLUMN id DROP DEFAULT;
+DROP SEQUENCE customers_id_seq;
+CREATE SEQUENCE customers_id_seq;
+ALTER TABLE customers ALTER COLUMN id SET DEFAULT nextval('customers_id_seq');
+SELECT setval('customers_id_seq', (SELECT max(id) FROM customers)) > 1000 AS set;
+SELECT * FROM columns('customers');
+ALTER SEQUENCE customers_id_seq OWNED BY customers.id;
+SELECT * FROM columns('customers');
+BEGIN;
+CREATE TABLE in_transaction (id serial);
+SAVEPOINT s;
+ALTER TABLE in_transaction ALTER id SET DEFAULT nextval('in_transaction_id_seq');
+RELEASE s;
+INSERT INTO in_transaction DEFAULT VALUES;
+COMMIT;
+SELECT * FROM columns('in_transaction');
+INSERT INTO customers (name) VALUES ('Grace');
+SELECT count(*), count(DISTINCT snowflake.get_node(id)) AS nodes FROM customers;
+
+-- Commands as pg_dump writes them.
+CREATE TABLE restored (id integer NOT NULL, other bigint NOT NULL);
+CREATE SEQUENCE restored_id_seq AS integer START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
+ALTER SEQUENCE restored_id_seq OWNED BY restored.id;
+ALTER TABLE restored ALTER COLUMN other ADD GENERATED BY DEFAULT AS IDENTITY
+    (SEQUENCE NAME made.restored_other_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1);
+ALTER TABLE ONLY restored ALTER COLUMN id SET DEFAULT nextval('made.restored_id_seq'::regclass);
+COPY restored (id, other) FROM stdin;
+1	1
+2	2
+\.
+SELECT setval('made.restored_id_seq', 2, true), setval('made.restored_other_seq', 2, true);
+INSERT INTO restored DEFAULT VALUES RETURNING snowflake.get_node(id), snowflake.get_node(other);
+SELECT * FROM columns('restored');
+
+-- Schemas with tables, partitions, inherited and copied tables, and defaults under snowflake_compat.
+SET search_path = made, snowflake_compat;
+CREATE SEQUENCE owned;
+CREATE TABLE by_text (id bigint DEFAULT nextval('owned'));
+ALTER SEQUENCE owned OWNED BY by_text.id;
+SET search_path = made;
+CREATE TABLE parted (id bigserial, day integer) PARTITION BY LIST (day);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE child (note text) INHERITS (customers);
+CREATE TABLE copied (LIKE customers INCLUDING ALL);
+CREATE TABLE copied_identity (LIKE before_2 INCLUDING ALL);
+SELECT * FROM columns('by_text', 'parted', 'parted_1', 'child', 'copied', 'copied_identity');
+CREATE SCHEMA made_2 CREATE TABLE inner_table (id serial);
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'made_2.inner_table'::regclass;
+CREATE TEMPORARY TABLE temporary (id serial);
+INSERT INTO temporary DEFAULT VALUES RETURNING id;
+CREATE UNLOGGED TABLE unlogged (id integer GENERATED BY DEFAULT AS IDENTITY);
+INSERT INTO unlogged DEFAULT VALUES RETURNING snowflake.get_node(id);
+
+-- What it cannot do: an INCREMENT that may be two things, a check that no ID satisfies.
+CREATE TABLE odd (id integer GENERATED BY DEFAULT AS IDENTITY (INCREMENT 2 START 1));
+CREATE TABLE checked (id serial CHECK (id < 1000));
+INSERT INTO odd DEFAULT VALUES RETURNING id;
+
+-- The way back stays the way back, and a conversion by hand is not disturbed.
+SELECT snowflake.convert_snowflake_to_sequence('unlogged_id_seq');
+ALTER TABLE unlogged ADD COLUMN note text;
+SELECT * FROM columns('unlogged');
+SELECT snowflake.convert_sequence_to_snowflake('before_id_seq');
+SELECT * FROM columns('before');
+
+-- A role with no rights on the extension makes its tables, and hears why they are not converted.
+CREATE ROLE regress_snowflake_maker;
+GRANT ALL ON SCHEMA made TO regress_snowflake_maker;
+REVOKE USAGE ON SCHEMA snowflake FROM PUBLIC;
+SET ROLE regress_snowflake_maker;
+CREATE TABLE of_maker (id serial);
+RESET ROLE;
+GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
+SET ROLE regress_snowflake_maker;
+CREATE TABLE of_maker_2 (id serial);
+CREATE TABLE of_maker_3 (id serial REFERENCES orders);
+-- Functions of the caller's search_path take no part.
+CREATE FUNCTION made.texteq(text, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$hostile$$; END';
+CREATE FUNCTION made.current_setting(text, boolean) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$hostile$$; END';
+CREATE DOMAIN made.bool AS integer;
+RESET ROLE;
+SET search_path = made, pg_catalog;
+CREATE TABLE beside_hostile (id serial);
+SET search_path = made;
+SELECT * FROM columns('of_maker', 'of_maker_2', 'of_maker_3', 'beside_hostile');
+
+-- It fires where changes of other servers are applied, too, and for nobody who has it off.
+SET session_replication_role = replica;
+CREATE TABLE applied (id serial);
+RESET session_replication_role;
+RESET snowflake.convert_new_columns;
+CREATE TABLE after (id serial);
+SELECT * FROM columns('applied', 'after');
+SELECT evtenabled, evttags, obj_description(oid, 'pg_event_trigger') FROM pg_event_trigger WHERE evtname ~ 'snowflake';
+
+-- An owner who is no superuser sets it for a database once the module is loaded.
+CREATE ROLE regress_snowflake_owner;
+SELECT current_database() AS database \gset
+SELECT pg_get_userbyid(datdba) AS database_owner FROM pg_database WHERE datname = current_database() \gset
+ALTER DATABASE :"database" OWNER TO regress_snowflake_owner;
+\c -
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.get_node(0);
+ALTER DATABASE :"database" SET snowflake.convert_new_columns = on;
+\c -
+SELECT current_setting('snowflake.convert_new_columns');
+CREATE TABLE made.by_database (id serial);
+SELECT * FROM made.columns('by_database');
+ALTER DATABASE :"database" RESET snowflake.convert_new_columns;
+ALTER DATABASE :"database" OWNER TO :"database_owner";
+
+SET client_min_messages = warning;
+DROP SCHEMA made, made_2 CASCADE;
+DROP ROLE regress_snowflake_owner, regress_snowflake_maker;

@@ -1,0 +1,466 @@
+-- What is wrong or about to be: a function for each group of findings, and check(), which joins them.
+--
+-- The functions read catalogs, and of the data the last value of each sequence and the last entry of an index. They
+-- wait for no lock and keep few: a database with many thousands of tables is looked at in one transaction.
+
+CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);
+COMMENT ON TYPE snowflake._finding IS
+    'something that is wrong or about to be, and the command that mends it';
+
+-- A column whose default makes snowflake IDs, or whose sequence is converted.
+CREATE TYPE snowflake._key AS (
+    seq regclass, relid regclass, attnum smallint, attname name,
+    layout snowflake.layout,
+    callee text); -- the function that the default calls; NULL: none
+COMMENT ON TYPE snowflake._key IS
+    'a column that gets snowflake IDs by its default, and the sequence that they come from';
+
+CREATE FUNCTION snowflake._glimpse_last_value(seq regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_glimpse_last_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._glimpse_last_value(regclass) IS
+    'returns the last_value of a sequence without keeping a lock; NULL: it cannot be read at once';
+
+CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._glimpse_greatest_value(regclass, smallint) IS
+    'returns the greatest value of a bigint column from an index without keeping a lock; NULL: it cannot be read at once';
+
+-- The first day of the layout is left out: numbers from below it may be those of a bigserial.
+CREATE FUNCTION snowflake._is_like_an_id(number bigint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT number >= snowflake.from_timestamp('2023-01-02 00:00:00+00')
+           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
+$function$;
+COMMENT ON FUNCTION snowflake._is_like_an_id(bigint) IS
+    'tells whether a number is likely to be an ID of the default layout rather than a count';
+
+CREATE FUNCTION snowflake._column(tab regclass, attname name)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    RETURN pg_catalog.format('column %I of table %s', attname, tab);
+COMMENT ON FUNCTION snowflake._column(regclass, name) IS
+    'describes a column';
+
+CREATE FUNCTION snowflake._convert_command(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
+COMMENT ON FUNCTION snowflake._convert_command(regclass) IS
+    'returns the command that converts a sequence';
+
+CREATE FUNCTION snowflake._keys()
+    RETURNS SETOF snowflake._key
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname, coalesce(used.layout, 'default'), used.callee
+            FROM pg_proc p
+            JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            JOIN pg_class s ON s.oid = used.sequence AND s.relkind = 'S'
+            WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
+              AND used.callee = 'snowflake.nextval'
+        UNION
+        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, 'default', 'snowflake_compat.nextval'
+            FROM snowflake._sequences_named() named
+            JOIN pg_sequence q ON q.seqrelid = named.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+            JOIN pg_attrdef f ON f.oid = named.attrdef
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+        UNION
+        -- Of a converted sequence whose column has another default, or none.
+        SELECT s.oid, d.refobjid, a.attnum, a.attname, 'default',
+               (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
+                    WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
+                      AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
+            FROM pg_sequence q
+            JOIN pg_class s ON s.oid = q.seqrelid
+            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.deptype = 'a'
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND NOT EXISTS (SELECT FROM pg_attrdef f
+                                  JOIN pg_depend e ON e.classid = 'pg_attrdef'::regclass AND e.objid = f.oid
+                                                  AND e.refclassid = 'pg_proc'::regclass
+                                  JOIN pg_proc p ON p.oid = e.refobjid AND p.pronamespace = 'snowflake'::regnamespace
+                                                AND p.proname IN ('nextval', 'next_id')
+                                  WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._keys() IS
+    'finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed';
+
+CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT CASE k.callee WHEN 'snowflake_compat.nextval' THEN 'notice' WHEN 'pg_catalog.nextval' THEN 'error' ELSE 'warning' END,
+               snowflake._column(k.relid, k.attname),
+               CASE k.callee
+                   WHEN 'snowflake_compat.nextval' THEN format('the default looks for sequence %s by its name, and does not depend on it', k.seq)
+                   WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: sequence %s is converted', k.seq)
+                   ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
+               CASE WHEN k.callee IS NULL
+                    THEN format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L)', k.relid, k.attname, k.seq)
+                    ELSE snowflake._convert_command(k.seq) END
+            FROM unnest(keys) k
+            WHERE k.callee IS DISTINCT FROM 'snowflake.nextval';
+    RETURN QUERY
+        SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
+               CASE WHEN q.seqincrement BETWEEN 2 AND 4096
+                    THEN format('snowflake_compat does not know that it makes snowflake IDs, in blocks of %s', q.seqincrement)
+                    ELSE 'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it' END,
+               CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
+                    WHEN q.seqincrement BETWEEN 2 AND 4096
+                    THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
+                    ELSE snowflake._convert_command(q.seqrelid) END
+            FROM (SELECT DISTINCT k.seq FROM unnest(keys) k WHERE k.callee = 'snowflake.nextval'
+                  UNION SELECT d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+                            WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') used(seq)
+            JOIN pg_sequence q ON q.seqrelid = used.seq
+            CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
+            WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_defaults(snowflake._key[]) IS
+    'finds columns of converted sequences with another default, and sequences of such columns that are not guarded';
+
+-- A migration tool may have put a serial or an identity in the place of what was converted.
+CREATE FUNCTION snowflake._findings_of_replaced_sequences()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', snowflake._column(numbered.relid, numbered.attname),
+               format('it holds snowflake IDs, and takes the numbers of sequence %s, which is not converted', numbered.seq),
+               snowflake._convert_command(numbered.seq)
+            FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname
+                      FROM pg_sequence q
+                      JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = q.seqrelid AND d.deptype = 'i'
+                                      AND d.refclassid = 'pg_class'::regclass
+                      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity <> ''
+                      WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax) AND a.atttypid = 'bigint'::regtype
+                  UNION
+                  SELECT q.seqrelid, a.attrelid, a.attnum, a.attname
+                      FROM pg_sequence q
+                      JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+                                      AND d.refobjid = q.seqrelid
+                      JOIN pg_attrdef f ON f.oid = d.objid
+                      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                      WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
+                        AND a.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                        AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
+                                        WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
+            WHERE snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
+               OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_replaced_sequences() IS
+    'finds columns that hold snowflake IDs and take other numbers now';
+
+CREATE FUNCTION snowflake._findings_of_clock(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    bound constant interval := '1 minute';
+BEGIN
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', s.seq),
+               format('it is %s ahead of the clock; the command is right if no ID from ahead is in use',
+                      date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
+               format('SELECT setval(%L, %s)', s.seq, s.minimum)
+            FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
+                      FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
+            CROSS JOIN LATERAL snowflake.describe(s.layout) room
+            WHERE s.last >= CASE WHEN clock_timestamp() + bound BETWEEN room.epoch AND room.last_timestamp
+                                 THEN snowflake.from_timestamp(clock_timestamp() + bound, s.layout) END
+              AND s.last <= snowflake.make_id(room.last_timestamp, (room.nodes - 1)::integer, (room.ids_per_tick - 1)::integer, s.layout)
+            ORDER BY s.seq::text COLLATE "C";
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_clock(snowflake._key[]) IS
+    'finds sequences that are far ahead of the clock';
+
+CREATE FUNCTION snowflake._findings_of_references(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
+               format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
+                      format_type(a.atttypid, -1), k.confrelid::regclass),
+               format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.conrelid::regclass, a.attname)
+            FROM pg_constraint k
+            CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
+            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
+            JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
+            WHERE k.contype = 'f' AND k.conparentid = 0
+              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
+              AND CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                       THEN snowflake._holds_ids(k.confrelid, pair.there) END;
+    RETURN QUERY
+        SELECT 'notice', snowflake._column(i.relid, i.attname),
+               format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
+                      string_agg(DISTINCT format('%s.%I', named.relid, named.attname), ', ')),
+               format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', i.relid, i.attname)
+            FROM (SELECT k.relid, k.attname, name
+                      FROM unnest(keys) k
+                      JOIN pg_class t ON t.oid = k.relid AND NOT t.relispartition
+                      CROSS JOIN LATERAL unnest(snowflake._copy_names(t.relname, k.attname)) name
+                      WHERE name <> 'id') named
+            JOIN snowflake._integer_columns('{}') i ON i.attname = named.name
+            GROUP BY i.relid, i.attname, i.type;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_references(snowflake._key[]) IS
+    'finds integer columns that reference snowflake IDs, or have the names of such references';
+
+CREATE FUNCTION snowflake._findings_of_room(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    next_year constant timestamptz := clock_timestamp() + interval '1 year';
+    next_week constant timestamptz := clock_timestamp() + interval '7 days';
+BEGIN
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', k.seq),
+               format('the timestamps of its layout end at %s', room.last_timestamp),
+               'SELECT name, last_timestamp FROM snowflake.layouts ORDER BY last_timestamp'
+            FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k, snowflake.describe(k.layout) room
+            WHERE room.last_timestamp < next_year;
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
+               format('ALTER SEQUENCE %s NO MAXVALUE', k.seq)
+            FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k
+            JOIN pg_sequence q ON q.seqrelid = k.seq
+            CROSS JOIN LATERAL snowflake.describe(k.layout) room
+            WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, room.epoch), room.last_timestamp), k.layout);
+    RETURN QUERY
+        SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
+               format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,
+                      snowflake._free_name(n.nspname, t.relname || '_default'), k.relid)
+            FROM unnest(keys) k
+            JOIN pg_partitioned_table p ON p.partrelid = k.relid AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
+            JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_namespace n ON n.oid = t.relnamespace
+            CROSS JOIN LATERAL snowflake.describe(k.layout) room
+            WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
+              -- The trial would wait for whoever alters the table.
+              AND CASE WHEN EXISTS (SELECT FROM pg_locks l
+                                        WHERE l.relation = k.relid AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid())
+                       THEN false
+                       ELSE NOT EXISTS (
+                           SELECT FROM pg_inherits i
+                               WHERE i.inhparent = k.relid
+                                 AND (snowflake._try_partition(i.inhrelid, k.attnum, ARRAY[snowflake.from_timestamp(next_week, k.layout)]))[1]
+                                     IS DISTINCT FROM 'f') END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_room(snowflake._key[]) IS
+    'finds layouts, maximum values and partitions that end soon';
+
+CREATE FUNCTION snowflake._findings_of_persistence(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'warning', snowflake._column(k.relid, k.attname),
+               CASE s.relpersistence
+                   WHEN 'u' THEN format('its sequence %s is unlogged: after a crash only the clock keeps new IDs above those it has made', k.seq)
+                   ELSE format('its sequence %s is temporary: the default goes with the session', k.seq) END,
+               CASE s.relpersistence
+                   WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)
+                   ELSE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()', k.relid, k.attname) END
+            FROM unnest(keys) k
+            JOIN pg_class s ON s.oid = k.seq
+            JOIN pg_class t ON t.oid = k.relid
+            WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p' AND NOT pg_is_other_temp_schema(s.relnamespace);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_persistence(snowflake._key[]) IS
+    'finds keys of logged tables whose sequences are unlogged or temporary';
+
+CREATE FUNCTION snowflake._findings_of_node()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    setting constant integer := snowflake._node_setting();
+    reason text;
+    cure text;
+BEGIN
+    BEGIN
+        PERFORM snowflake.node();
+    EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
+        GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+    END;
+    RETURN QUERY
+        SELECT 'error', 'this instance', reason, cure WHERE reason IS NOT NULL
+        UNION ALL
+        SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and other instances do not hear of it',
+               format('SELECT snowflake.claim_node(%s)', setting)
+            WHERE setting IS NOT NULL AND reason IS NULL
+              AND NOT EXISTS (SELECT FROM snowflake.cluster c WHERE c.is_this_instance AND c.node = setting)
+        UNION ALL
+        SELECT 'warning', format('node %s', c.node),
+               format('%s has it as well as %s, which has the better claim', c.name, c.lost_to),
+               format('On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()', c.name)
+            FROM snowflake.cluster c
+            WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
+        UNION ALL
+        SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %s', c.place),
+               'On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
+            FROM snowflake.cluster c
+            WHERE c.kind = 'copy';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_node() IS
+    'finds what is wrong with the node number of this instance, and numbers that are claimed twice';
+
+-- What a function is, but for its name, owner and rights. The text of its body counts, and the library.
+CREATE FUNCTION snowflake._digests()
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT jsonb_object_agg(p.oid::regprocedure::text,
+                                md5(concat_ws('|', l.lanname, p.prosrc, p.probin, p.prokind, p.prosecdef, p.proisstrict, p.provolatile,
+                                              p.proparallel, p.proconfig::text)))
+            FROM pg_proc p
+            JOIN pg_language l ON l.oid = p.prolang
+            JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+            JOIN pg_extension x ON d.refclassid = 'pg_extension'::regclass AND x.oid = d.refobjid AND x.extname = 'snowflake'
+            WHERE p.proname <> '_installed_digests');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._digests() IS
+    'returns a digest for each function of the extension';
+
+CREATE FUNCTION snowflake._findings_of_extension()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'function ' || coalesce(made.key, now.key),
+               CASE WHEN made.key IS NULL THEN 'it was added to the extension by hand' ELSE 'it is not as the extension has made it' END,
+               CASE WHEN made.key IS NULL THEN format('ALTER EXTENSION snowflake DROP FUNCTION %s', now.key)
+                    ELSE 'As a superuser, run its CREATE FUNCTION of the extension script again, as CREATE OR REPLACE FUNCTION' END
+            FROM jsonb_each_text(snowflake._installed_digests()) made
+            FULL JOIN jsonb_each_text(snowflake._digests()) now ON now.key = made.key
+            WHERE now.value IS DISTINCT FROM made.value
+        UNION ALL
+        SELECT 'warning', 'event trigger ' || e.evtname, 'it is not enabled always: new columns may not be converted',
+               format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', e.evtname)
+            FROM pg_event_trigger e WHERE e.evtname = 'snowflake_convert_new_columns' AND e.evtenabled <> 'A'
+        UNION ALL
+        SELECT 'error', format('trigger %I of table %s', g.tgname, g.tgrelid::regclass),
+               'it is not enabled always: what other instances claim is not heard of, or not guarded',
+               format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname)
+            FROM pg_trigger g
+            WHERE g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
+              AND g.tgenabled <> 'A'
+        UNION ALL
+        SELECT 'error', format('schema %I', n.nspname),
+               format('%s may create objects in it, and have their code run by whoever uses the extension',
+                      coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'everybody')),
+               format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
+            FROM pg_namespace n, aclexplode(n.nspacl) a
+            WHERE n.nspname IN ('snowflake', 'snowflake_compat') AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
+        UNION ALL
+        SELECT 'error', pg_describe_object(o.class, o.oid, 0), 'it stands in a schema of the extension, and does not belong there',
+               format('ALTER %s %s SET SCHEMA public', o.kind, (pg_identify_object(o.class, o.oid, 0)).identity)
+            FROM (SELECT 'pg_proc'::regclass AS class, oid, CASE prokind WHEN 'p' THEN 'PROCEDURE' WHEN 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END, pronamespace
+                      FROM pg_proc
+                  UNION ALL
+                  SELECT 'pg_class'::regclass, oid, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
+                         relnamespace
+                      FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+                  UNION ALL
+                  SELECT 'pg_operator'::regclass, oid, 'OPERATOR', oprnamespace FROM pg_operator) o(class, oid, kind, namespace)
+            JOIN pg_namespace n ON n.oid = o.namespace AND n.nspname IN ('snowflake', 'snowflake_compat')
+            WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_extension() IS
+    'finds objects of the extension that were altered, and objects that do not belong to its schemas';
+
+CREATE FUNCTION snowflake.check(
+        OUT severity text, -- error, warning or notice
+        OUT object text,
+        OUT finding text,
+        OUT command text)  -- that mends it
+    RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET DateStyle = ISO
+    SET IntervalStyle = postgres
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET jit = off
+    AS $function$
+DECLARE
+    keys constant snowflake._key[] := ARRAY(SELECT k FROM snowflake._keys() k);
+BEGIN
+    RETURN QUERY
+        SELECT f.*
+            FROM (SELECT * FROM snowflake._findings_of_node()
+                  UNION ALL SELECT * FROM snowflake._findings_of_extension()
+                  UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_replaced_sequences()
+                  UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_references(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_room(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)) f
+            ORDER BY array_position(ARRAY['error', 'warning', 'notice'], f.severity), f.object COLLATE "C", f.finding COLLATE "C";
+END
+$function$;
+COMMENT ON FUNCTION snowflake.check() IS
+    'lists what is wrong in this database with snowflake IDs, or about to be, and the commands that mend it';
+
+-- The digests of what this script has made, this function aside. It stands at the end of the script.
+DO $install$
+BEGIN
+    EXECUTE format('CREATE FUNCTION snowflake._installed_digests() RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE '
+                   'SET search_path = pg_catalog, pg_temp AS %L', format('SELECT jsonb %L', snowflake._digests()));
+END
+$install$;
+COMMENT ON FUNCTION snowflake._installed_digests() IS
+    'returns the digests of the functions as the extension script has made them';

@@ -1,0 +1,256 @@
+-- New columns: where the setting snowflake.convert_new_columns is on, an event trigger converts the serial and
+-- identity columns that a command has made, and widens the empty columns that a new foreign key binds to IDs.
+--
+-- What a command has made is told by the transaction that wrote its rows in the catalogs. A table that was there
+-- before the setting was on stays as it is, whatever is altered in it.
+--
+-- All of it runs with the rights of whoever gave the command, and no error of a conversion ends that command:
+-- what cannot be converted is a WARNING. Lock timeouts and cancellations come out as they are.
+
+CREATE FUNCTION snowflake._is_made_here(row_xmin xid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_made_here'
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake._is_made_here(xid) IS
+    'tells whether the transaction that wrote a row, which its xmin tells, is the current one';
+
+-- Temporary tables keep their numbers: no other session ever sees them.
+CREATE FUNCTION snowflake._tables_of_command()
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT t.oid::regclass
+            FROM pg_event_trigger_ddl_commands() command
+            LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = command.objid AND d.deptype IN ('a', 'i')
+                                 AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+                                 AND command.object_type = 'sequence'
+            JOIN pg_class t ON t.oid = coalesce(d.refobjid, command.objid)
+            WHERE command.classid = 'pg_class'::regclass AND NOT command.in_extension
+              AND t.relkind IN ('r', 'p', 'f') AND t.relpersistence <> 't'
+            ORDER BY 1;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._tables_of_command() IS
+    'returns the tables that the command of an event trigger has made or altered, or whose sequence it has';
+
+-- Of several sequences that a column owns, the one that its default calls counts.
+CREATE FUNCTION snowflake._new_sequences(tables regclass[])
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT d.objid::regclass
+            FROM unnest(tables) tab
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = tab AND d.refobjsubid > 0
+                            AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+            JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+            WHERE pg_has_role(s.relowner, 'USAGE')
+              AND CASE WHEN a.attidentity <> '' THEN snowflake._is_made_here(d.xmin)
+                       WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin)
+                       THEN EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
+                                        WHERE used.callee IN ('pg_catalog.nextval', 'snowflake_compat.nextval')
+                                          AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
+                  END
+            ORDER BY 1;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._new_sequences(regclass[]) IS
+    'finds the sequences of serial and identity columns of tables that the current transaction has made';
+
+CREATE FUNCTION snowflake._is_empty(tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN NOT EXISTS (SELECT FROM snowflake._table_tree(tab) member WHERE pg_relation_size(member) > 0);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._is_empty(regclass) IS
+    'tells whether no row was ever written to a table, and all that inherit from it, since they were made or truncated';
+
+CREATE FUNCTION snowflake._warn_of_unconverted(what text, why text, command text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RAISE WARNING '%', what
+        USING DETAIL = why, HINT = command;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._warn_of_unconverted(text, text, text) IS
+    'warns of what the setting snowflake.convert_new_columns does not convert';
+
+CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    what constant text := format('sequence %s is not converted to snowflake IDs', seq);
+    command constant text := format('SELECT snowflake.convert_sequence_to_snowflake(%L);', seq);
+    detail text;
+    full_table regclass;
+BEGIN
+    SELECT c.relid INTO full_table
+        FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
+        WHERE c.widened AND NOT snowflake._is_empty(c.relid)
+        ORDER BY c.relid::oid
+        LIMIT 1;
+    IF FOUND THEN
+        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
+        RETURN;
+    END IF;
+    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege THEN
+    -- The name of the second stands for the whole class, with locks that are not to be had.
+    IF SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN
+        RAISE;
+    END IF;
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    PERFORM snowflake._warn_of_unconverted(what, coalesce(nullif(detail, ''), SQLERRM), command);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._convert_new_sequence(regclass, text) IS
+    'converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way';
+
+-- A key holds IDs if its default makes them, or if it references such a key.
+CREATE FUNCTION snowflake._holds_ids(source_relid oid, source_attnum smallint)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN EXISTS (
+        WITH RECURSIVE source(relid, attnum) AS (
+            SELECT source_relid, source_attnum
+            UNION
+            SELECT k.confrelid, k.confkey[i]
+                FROM source
+                JOIN pg_constraint k ON k.conrelid = source.relid AND k.contype = 'f'
+                JOIN generate_subscripts(k.conkey, 1) i ON k.conkey[i] = source.attnum
+        )
+        SELECT FROM source
+            JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            WHERE used.callee = 'snowflake.nextval');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._holds_ids(oid, smallint) IS
+    'tells whether a column gets snowflake IDs by its default, or by the foreign keys that it has';
+
+CREATE FUNCTION snowflake._small_references(
+        tables regclass[],
+        OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT k.conrelid::regclass, a.attname, format_type(a.atttypid, -1), k.confrelid::regclass
+            FROM unnest(tables) t
+            JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
+            CROSS JOIN generate_subscripts(k.conkey, 1) i
+            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[i]
+            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
+              AND CASE WHEN snowflake._is_made_here(k.xmin) THEN snowflake._holds_ids(k.confrelid, k.confkey[i]) END
+            ORDER BY 1, 2;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._small_references(regclass[]) IS
+    'finds the small integers that foreign keys of this transaction bind to columns that hold IDs';
+
+-- The locks that the command has taken suffice, but for a stronger one on the same table.
+CREATE FUNCTION snowflake._widen_new_reference(tab regclass, attname name, type text, referenced regclass, caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
+    command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
+        RETURN; -- Somebody else's event trigger has taken it away.
+    END IF;
+    IF NOT snowflake._is_empty(tab) THEN
+        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab), command || ';');
+        RETURN;
+    END IF;
+    PERFORM snowflake._run_as(command, snowflake._table_role(tab), snowflake._run_path(caller_search_path), NULL);
+EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR invalid_table_definition THEN
+    PERFORM snowflake._warn_of_unconverted(what, SQLERRM, command || ';');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._widen_new_reference(regclass, name, text, regclass, text) IS
+    'makes a column bigint that a new foreign key binds to IDs, unless rows would be rewritten; warns of what stands in the way';
+
+-- The commands of a conversion fire the event trigger, too: the setting is off for them.
+CREATE FUNCTION snowflake._convert_columns_of_command(caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET client_min_messages = warning
+    SET snowflake.convert_new_columns = off
+    AS $function$
+DECLARE
+    tables constant regclass[] := ARRAY(SELECT snowflake._tables_of_command());
+BEGIN
+    PERFORM snowflake._convert_new_sequence(seq, caller_search_path) FROM snowflake._new_sequences(tables) seq;
+    PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, caller_search_path)
+        FROM snowflake._small_references(tables) r;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._convert_columns_of_command(text) IS
+    'converts the columns that the command of an event trigger has made';
+
+-- With the setting off it has looked at a setting, and done nothing else. It is not in C: without the library of
+-- the extension every command that makes a table would fail. It has no search_path of its own, so that it can
+-- pass on that of the caller, and looks up no name without its schema.
+CREATE FUNCTION snowflake._convert_new_columns()
+    RETURNS event_trigger
+    LANGUAGE plpgsql
+    AS $function$
+DECLARE
+    setting constant pg_catalog.text := pg_catalog.current_setting('snowflake.convert_new_columns', true);
+BEGIN
+    IF setting IS NULL OR pg_catalog.texteq(setting, '') OR pg_catalog.texteq(setting, 'off') THEN
+        RETURN;
+    ELSIF setting::pg_catalog.bool THEN
+        IF pg_catalog.has_schema_privilege('snowflake', 'USAGE') THEN
+            PERFORM snowflake._convert_columns_of_command(pg_catalog.current_setting('search_path'));
+        ELSE
+            RAISE WARNING 'snowflake.convert_new_columns has no effect: permission denied for schema snowflake';
+        END IF;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._convert_new_columns() IS
+    'converts new columns if the setting snowflake.convert_new_columns is on';
+
+-- It fires in sessions that apply changes of other servers as well: where such a session makes a table, the
+-- setting of this database decides.
+CREATE EVENT TRIGGER snowflake_convert_new_columns ON ddl_command_end
+    WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'CREATE SCHEMA', 'ALTER SEQUENCE')
+    EXECUTE FUNCTION snowflake._convert_new_columns();
+ALTER EVENT TRIGGER snowflake_convert_new_columns ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER snowflake_convert_new_columns IS
+    'converts new columns if the setting snowflake.convert_new_columns is on';
+
+-- A conversion makes what it makes, in either direction, whatever the setting is.
+ALTER FUNCTION snowflake._conversion_run(snowflake._conversion_request, text) SET snowflake.convert_new_columns = off;

@@ -1,0 +1,54 @@
+# Rails' ActiveRecord: bigserial keys by its migrations, RETURNING, and what its fixtures and tasks do with sequences.
+require "active_record"
+
+ActiveRecord::Base.establish_connection(
+  adapter: "postgresql", host: ENV["PGHOST"], port: ENV["PGPORT"], username: ENV["PGUSER"], database: ENV["PGDATABASE"]
+)
+ActiveRecord::Migration.verbose = false
+
+class CreateTables < ActiveRecord::Migration[6.1]
+  def change
+    create_table(:customers) { |t| t.text :name }
+    create_table(:orders) { |t| t.references :customer, foreign_key: true }
+    create_table(:notes, id: :bigint, default: -> { "snowflake.next_id()" }) { |t| t.text :note }
+  end
+end
+
+class AddNote < ActiveRecord::Migration[6.1]
+  def change
+    add_column :customers, :note, :text
+  end
+end
+
+class Customer < ActiveRecord::Base; end
+class Note < ActiveRecord::Base; end
+class Order < ActiveRecord::Base
+  belongs_to :customer
+end
+
+def verify(condition, what)
+  raise what.to_s unless condition
+end
+
+case ARGV[0]
+when "create" then CreateTables.migrate(:up)
+when "migrate" then AddNote.migrate(:up)
+when "use"
+  customer = Customer.create!(name: "one")
+  verify Customer.maximum(:id) == customer.id, customer.id
+  many = Customer.insert_all!(Array.new(10) { { name: "many" } }).rows.flatten
+  verify many.uniq.size == 10 && many.min > customer.id, many
+  order = Order.create!(customer: customer)
+  verify Order.find(order.id).customer.name == "one", order.id
+  # Fixtures and db:seed end with this; afterwards IDs go on.
+  connection = ActiveRecord::Base.connection
+  connection.reset_pk_sequence!("customers")
+  verify Customer.create!(name: "after").id > many.max, "reset"
+  note = Note.create!(note: "x")
+  connection.reset_pk_sequence!("notes")
+  verify Note.create!(note: "y").id > note.id, "notes"
+  verify connection.send(:column_definitions, "notes").to_s.include?("next_id"), "default"
+  ActiveRecord::SchemaDumper.dump(connection, dumped = StringIO.new)
+  verify dumped.string.include?('create_table "orders"'), dumped.string
+  puts "key: #{customer.id.class}"
+end
