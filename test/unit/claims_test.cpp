@@ -32,7 +32,7 @@ constexpr std::int64_t at(std::int64_t seconds) {
 
 ActId next_id() {
     static std::uint64_t count = 0;
-    return {.high = 0, .low = ++count};
+    return {.high = 0x4000, .low = ++count};
 }
 
 // An act about an instance that was said when its numbers were claimed.
@@ -254,6 +254,26 @@ TEST(Claims, OfTheOwnPastAreNotThoseOfACopy) {
     EXPECT_EQ(see(two, elsewhere).latest_twin_act(), &two.back());
 }
 
+// A copy claims a number, and its original, which has none, answers. Or the original moves, after
+// its copy has given its number up.
+TEST(Claims, OfACopyAreNotThoseOfTheOriginalsOwnPast) {
+    const Act copied = of_twin(claim(me, 7, 5));
+    Act answer = act(Kind::here, me, 0, 6);
+    answer.answers = copied.id;
+    EXPECT_EQ(standing(no_setting, {copied, answer}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {copied, claim(me, 8, 6), release(me, 8, 7, 8)}),
+              Standing::unset);
+
+    const Act first = claim(me, 7, 1);
+    Act moved = again(first, 20);
+    moved.place = 9;
+    const std::vector<Act> acts = {first, of_twin(release(me, 7, 10, 70)), moved};
+    const auto view = see(acts, 9);
+    EXPECT_NE(view.latest_twin_act(), nullptr);
+    const std::vector<Act> given_up = {first, of_twin(claim(me, 8, 10)), moved};
+    EXPECT_EQ(see(given_up, 9).standing(me, 8), nullptr);
+}
+
 // A verdict needs no other acts than those that concern the instance.
 TEST(Claims, DependOnTheActsThatConcernTheInstance) {
     Random random(environment_number("SNOWFLAKE_SEED", 20230101));
@@ -380,6 +400,89 @@ TEST(Claims, OfACopyEndWithALaterWordOfTheOriginal) {
     EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(14)).standing, Standing::copied);
     acts.push_back(again(moved, 14));
     EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(15)).standing, Standing::valid);
+}
+
+// A third instance hears both, and they do not hear each other. It passes on, once, by which words
+// the two have shown up in turn.
+TEST(Claims, OfACopyArePassedOnToTheOriginalByAThird) {
+    const Act first = claim(other, 7, 1);
+    Act moved = again(first, 10); // said by the copy
+    moved.place = 9;
+    const Act more = again(moved, 11);
+    std::vector<Act> acts = {first, claim(me, 3, 4), claim(third, 8, 5), more, moved};
+    const auto expect_to_pass_on = [&acts](const Act *expected) {
+        const auto view = see(acts);
+        const Act *found = view.to_pass_on(other);
+        ASSERT_EQ(found == nullptr, expected == nullptr);
+        if (expected != nullptr) {
+            EXPECT_EQ(found->id, expected->id);
+        }
+        EXPECT_EQ(view.to_pass_on(third), nullptr); // it has always run in one place
+        EXPECT_EQ(view.to_pass_on(me), nullptr);
+    };
+    const auto pass_on = [&acts](Act act, bool here) {
+        act.id = passed_on(act.id);
+        act.written_here = here;
+        acts.push_back(act);
+    };
+    expect_to_pass_on(&moved);
+    pass_on(moved, false); // so has another
+    expect_to_pass_on(&moved);
+    acts.pop_back();
+    pass_on(moved, true);
+    expect_to_pass_on(nullptr);
+    Act answer = again(first, 12); // said by the original
+    answer.answers = passed_on(moved.id);
+    acts.push_back(answer);
+    expect_to_pass_on(&answer);
+    pass_on(answer, true);
+    expect_to_pass_on(nullptr);
+    // What others do to the instance is not said by it, and a later version's words are unknown.
+    for (const Kind kind : {Kind::remove, Kind::ignore, Kind::unknown}) {
+        Act alien = act(kind, other, 7, 20);
+        alien.place = 9;
+        acts.push_back(alien);
+        expect_to_pass_on(nullptr);
+    }
+    // An instance never passes on what its own copy says.
+    const Act own = claim(me, 7, 1);
+    acts = {own, of_twin(again(own, 10))};
+    EXPECT_EQ(see(acts).to_pass_on(me), nullptr);
+}
+
+// The original answers what was passed on to it, and not again when it hears the copy itself.
+TEST(Claims, OfACopyAreAnsweredOnceHoweverTheyAreHeard) {
+    const Act first = claim(me, 7, 1);
+    Act moved = again(first, 10);
+    moved.place = elsewhere;
+    Act answer = again(first, 12);
+    answer.answers = passed_on(moved.id);
+    const std::vector<Act> acts = {first, answer, of_twin(moved)};
+    EXPECT_FALSE(see(acts).lack(see(acts).judge(no_setting, at(13)), counts).any());
+}
+
+// The original has stopped its copy, and moves: to other files, or by a failover. The copy hears
+// that, and says nothing that would stop the original in its turn.
+TEST(Claims, OfAnOriginalThatMovesAreNotEndedByAStoppedCopy) {
+    const Act first = claim(me, 7, 1);
+    Act copied = again(first, 10); // said by the copy
+    copied.place = elsewhere;
+    Act answer = again(first, 12); // said by the original
+    answer.written_here = false;
+    answer.answers = copied.id;
+    Act moved = again(first, 20); // said by the original, in a third place
+    moved.written_here = false;
+    moved.place = 9;
+    const std::vector<Act> at_copy = {first, copied, answer, moved};
+    const auto copy = see(at_copy, elsewhere);
+    const auto verdict = copy.judge(no_setting, at(21));
+    EXPECT_EQ(verdict.standing, Standing::copied);
+    EXPECT_FALSE(copy.lack(verdict, counts).any());
+    // The word of an original that it can tell by is answered, so that the original knows of it.
+    answer.answers = {};
+    const std::vector<Act> heard = {first, copied, answer};
+    const auto same = see(heard, elsewhere);
+    EXPECT_EQ(same.lack(same.judge(no_setting, at(21)), counts).answer, answer.id);
 }
 
 // What the old primary said before a failover comes late: nothing shows that it lives.
