@@ -363,7 +363,29 @@ Datum kept_rows = 0;
 LocalTransactionId kept_in = InvalidLocalTransactionId;
 bool puts_rows_back = false;
 
-constexpr const char *keep_rows = "SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n";
+// Keeps the rows. Another TRUNCATE, for which this one had to wait, has put them back since this
+// statement took its snapshot. The caller has connected to SPI.
+void keep_rows() {
+    SPIPlanPtr plan =
+        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n", 0, nullptr);
+    if (plan == nullptr)
+        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+    Snapshot latest = RegisterSnapshot(GetLatestSnapshot());
+    const int status =
+        SPI_execute_snapshot(plan, nullptr, nullptr, latest, InvalidSnapshot, true, false, 1);
+    UnregisterSnapshot(latest);
+    if (status != SPI_OK_SELECT || SPI_processed != 1)
+        elog(ERROR, "cannot keep the rows of snowflake.nodes");
+    kept_rows = 0;
+    kept_in = server::current_transaction();
+    bool is_null = true;
+    const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (is_null)
+        return;
+    MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
+    kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
+    MemoryContextSwitchTo(before);
+}
 
 // Adds the kept rows as they were. The caller has connected to SPI.
 void put_rows_back(Oid table) {
@@ -598,17 +620,7 @@ void guard_truncate(const TriggerData &trigger) {
     const bool is_before = TRIGGER_FIRED_BEFORE(trigger.tg_event);
     SPI_connect();
     if (is_before) {
-        kept_rows = 0;
-        kept_in = server::current_transaction();
-        if (SPI_execute(keep_rows, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
-            elog(ERROR, "cannot keep the rows of snowflake.nodes");
-        bool is_null = true;
-        const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-        if (!is_null) {
-            MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
-            kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
-            MemoryContextSwitchTo(before);
-        }
+        keep_rows();
     } else if (kept_rows != 0 && kept_in == server::current_transaction()) {
         put_rows_back(RelationGetRelid(trigger.tg_relation));
     }
