@@ -317,6 +317,29 @@ TEST(Claims, DependOnTheActsThatConcernTheInstance) {
     }
 }
 
+TEST(Claims, ConcernTheDatabaseTheyAreAbout) {
+    EXPECT_TRUE(concerns(act(Kind::here, me, 0, 1), server, database, 7));
+    EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server, database + 1, 7));
+    EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server + 1, database, 7));
+    EXPECT_TRUE(concerns(claim(other, 7, 1), server, database, 7));
+    EXPECT_TRUE(concerns(act(Kind::ignore, other, 0, 1), server, database, 7));
+}
+
+// The epoch itself is a time that a clock can show.
+TEST(Claims, OfTheEpochAreCredible) {
+    EXPECT_TRUE(is_better(at(0), other, at(0) - 1, me));
+    EXPECT_FALSE(is_better(at(0) - 1, other, at(0), me));
+}
+
+TEST(Claims, LackWhateverIsUnsaid) {
+    const ActId some = next_id();
+    EXPECT_FALSE(Lack{}.any());
+    EXPECT_TRUE((Lack{.setting = true}.any()));
+    EXPECT_TRUE((Lack{.place = true}.any()));
+    EXPECT_TRUE((Lack{.answer = some}.any()));
+    EXPECT_TRUE((Lack{.removal = some}.any()));
+}
+
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
     Act ignore = act(Kind::ignore, other, 0, 9);
     ignore.written_here = true;
@@ -327,6 +350,7 @@ TEST(Claims, OfUnrelatedInstancesCountForNothing) {
 
 TEST(Claims, OfALaterVersionCountForNothing) {
     expect_valid(7, 7, {act(Kind::unknown, other, 7, 1)});
+    expect_taken(other, 7, {claim(other, 7, 1), act(Kind::unknown, other, 7, 2)});
 }
 
 // A failover: the standby runs elsewhere, and has the same acts.
@@ -444,6 +468,13 @@ TEST(Claims, OfACopyArePassedOnToTheOriginalByAThird) {
         acts.push_back(alien);
         expect_to_pass_on(nullptr);
     }
+    // Of several words in the same place, the first is the one to be passed on, in whatever order
+    // the acts are. What was passed on to this instance goes no further.
+    acts = {moved, more, first};
+    expect_to_pass_on(&moved);
+    acts = {first};
+    pass_on(moved, false);
+    expect_to_pass_on(nullptr);
     // An instance never passes on what its own copy says.
     const Act own = claim(me, 7, 1);
     acts = {own, of_twin(again(own, 10))};
@@ -459,6 +490,24 @@ TEST(Claims, OfACopyAreAnsweredOnceHoweverTheyAreHeard) {
     answer.answers = passed_on(moved.id);
     const std::vector<Act> acts = {first, answer, of_twin(moved)};
     EXPECT_FALSE(see(acts).lack(see(acts).judge(no_setting, at(13)), counts).any());
+}
+
+// A copy is answered by its original, whatever another copy has answered, also where it has only
+// answered itself; and by a server that runs elsewhere than it did, once it has said so.
+TEST(Claims, OfACopyAreAnsweredByTheOriginalItself) {
+    const Act first = claim(me, 7, 1);
+    const Act moved = of_twin(again(first, 10));
+    Act of_another = of_twin(again(first, 11), moved.id);
+    of_another.place = 9;
+    const auto answer = [](const std::vector<Act> &acts, std::uint64_t place) {
+        const auto view = see(acts, place);
+        return view.lack(view.judge(no_setting, at(20)), counts).answer;
+    };
+    Act earlier = of_another;
+    earlier.said_at = at(9);
+    EXPECT_EQ(answer({first, moved, earlier}, home), moved.id);
+    EXPECT_EQ(answer({first, of_another}, home), of_another.id);
+    EXPECT_EQ(answer({first, moved}, 9), ActId{});
 }
 
 // The original has stopped its copy, and moves: to other files, or by a failover. The copy hears
@@ -519,6 +568,19 @@ TEST(Claims, OfASeparatedCopyAreItsOwn) {
     expect_valid(7, no_setting, at_original);
 }
 
+// What the original says of a separated copy does not make it that copy, and another database of
+// the server may be one.
+TEST(Claims, OfASeparatedCopyAreNotTheOriginals) {
+    const Identity apart{.system_identifier = server, .database = database, .copy = 99};
+    const Identity neighbour{.system_identifier = server, .database = database + 1, .copy = 99};
+    Act removed = removal(apart, 8, 10);
+    removed.written_here = true;
+    Act separate = act(Kind::separate, neighbour, 0, 11);
+    separate.written_here = true;
+    const std::vector<Act> acts = {claim(me, 7, 1), removed, separate};
+    EXPECT_EQ(see(acts).self(), me);
+}
+
 TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
     const std::vector<Act> none;
     EXPECT_TRUE(see(none).lack(see(none).judge(7, at(1)), counts).setting);
@@ -572,7 +634,11 @@ TEST(Claims, OfTheSeniorAreThoseOfWhoWasThereFirst) {
     const Act earlier = of_twin(claim(me, 7, 0));
     const std::vector<Act> junior = {first, earlier};
     EXPECT_FALSE(see(junior).is_senior_to(earlier));
-    const std::vector<Act> silent = {copied};
+    // A server that has said nothing yet is senior to none, also where its lost words come back.
+    Act lost = first;
+    lost.written_here = false;
+    const std::vector<Act> silent = {lost, copied};
+    EXPECT_EQ(see(silent).last_said(), nullptr);
     EXPECT_FALSE(see(silent).is_senior_to(copied));
 }
 
@@ -617,6 +683,7 @@ TEST(Claims, CountFromTheirBeginningUnlessTheNumberWasGivenUpMeanwhile) {
     expect_from(10, removal(third, 7, 50));             // of another instance
     expect_from(10, removal(other, 7, 9));              // before the claim
     expect_from(10, removal(other, 7, 10));             // ended by the claim
+    expect_from(10, removal(other, 7, 100));            // ended by the last word
     expect_from(10, removal(other, 7, 101));            // after the last word
     expect_from(10, act(Kind::here, other, 7, 50));     // no end
     Act elsewhere_given_up = release(other, 7, 50, 60); // by a copy
@@ -633,6 +700,7 @@ TEST(Claims, CountFromTheFirstWordAboutTheNumberAfterItsEnd) {
         EXPECT_EQ(see(acts).counts_from(back, 7), at(seconds));
     };
     expect_from(60, again(first, 60));
+    expect_from(100, again(first, 50)); // what was said at the same time did not go on regardless
     expect_from(100, claim(third, 7, 60));
     expect_from(100, claim(other, 8, 60));
     expect_from(100, act(Kind::here, other, 7, 60));
