@@ -314,6 +314,15 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
     EXPECT_EQ(Session(original).number(node), number);
+    // It can be separated also where somebody has removed the instance meanwhile.
+    on_copy.run("BEGIN");
+    on_copy.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
+                "database, copy, place, name, claimed_at, said_at, free_from, version) SELECT "
+                "gen_random_uuid(), 'remove', node, last_node, system_identifier, database, copy, "
+                "'elsewhere:/data#1', name, claimed_at, now() + interval '1 h', now(), version "
+                "FROM snowflake.cluster WHERE is_this_instance");
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.separate_copy()"), "00000");
+    on_copy.run("ROLLBACK");
     // The hint for an original that is gone for good.
     on_copy.run("SELECT snowflake.announce_node();");
     EXPECT_EQ(on_copy.number(node), number);
