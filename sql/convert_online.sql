@@ -198,6 +198,14 @@ SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{2}', 0, 1, false);
 SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{}', 0, 1, false);
 SELECT * FROM snowflake._fill_pages('two_a_seq', NULL, '{}', '{}', 0, 1, false);
 SELECT * FROM snowflake._fill_pages(0, NULL, '{}', '{}', 0, 1, false);
+-- The server relies on NOT NULL when it reads a row.
+CREATE TABLE strict (source integer, shadow bigint NOT NULL, item text);
+INSERT INTO strict VALUES (NULL, 1, 'item');
+SELECT * FROM snowflake._fill_pages('strict', NULL, '{1}', '{2}', 0, 1, false);
+SELECT * FROM strict;
+CREATE TABLE computed (source integer, shadow bigint GENERATED ALWAYS AS (source * 2) STORED);
+INSERT INTO computed VALUES (1);
+SELECT * FROM snowflake._fill_pages('computed', NULL, '{1}', '{2}', 0, 1, false);
 CREATE TRIGGER wrong BEFORE INSERT ON two FOR EACH ROW EXECUTE FUNCTION snowflake._keep_shadow();
 INSERT INTO two DEFAULT VALUES;
 DROP TRIGGER wrong ON two;
