@@ -175,6 +175,47 @@ ALTER TABLE small ADD COLUMN snowflake_id bigint;
 SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication';
 DROP PUBLICATION all_columns, some_columns;
 
+-- A subscription finds the rows of a table without a key by all columns.
+CREATE TABLE received (id serial);
+SET client_min_messages = error;
+CREATE SUBSCRIPTION regress_received CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false, slot_name = NONE);
+SET client_min_messages = warning;
+SET allow_system_table_mods = on;
+INSERT INTO pg_subscription_rel (srsubid, srrelid, srsubstate)
+    SELECT oid, 'received'::regclass, 'r' FROM pg_subscription WHERE subname = 'regress_received';
+RESET allow_system_table_mods;
+SELECT obstacles('received_id_seq');
+ALTER TABLE received ADD PRIMARY KEY (id);
+SELECT obstacles('received_id_seq');
+DROP SUBSCRIPTION regress_received;
+-- A foreign key that is not enforced, or not only here, has no twin that would be.
+CREATE TABLE loose (id integer REFERENCES received);
+ALTER TABLE loose DISABLE TRIGGER ALL;
+SELECT obstacles('received_id_seq');
+ALTER TABLE loose ENABLE TRIGGER ALL;
+SELECT obstacles('received_id_seq');
+DROP TABLE loose;
+
+-- The check tells the server that there are no nulls. It is another one when the column gets, or loses, its NOT NULL; and
+-- only this very check proves anything.
+CREATE TABLE maybe (id serial UNIQUE, received_id integer REFERENCES received);
+INSERT INTO received SELECT i FROM generate_series(1, 3) i;
+INSERT INTO maybe (received_id) VALUES (1), (2);
+SELECT snowflake._add_shadows('received_id_seq');
+CALL snowflake._fill_shadows('received_id_seq', 'maybe');
+ALTER TABLE maybe ALTER COLUMN received_id SET NOT NULL;
+SELECT * FROM steps('received_id_seq') WHERE steps ~ 'maybe|_add_shadows';
+SELECT snowflake._add_shadows('received_id_seq');
+CALL snowflake._fill_shadows('received_id_seq', 'maybe');
+SELECT pg_get_constraintdef(oid), convalidated FROM pg_constraint WHERE conname = 'snowflake_received_id';
+ALTER TABLE maybe ALTER COLUMN received_id DROP NOT NULL;
+SELECT snowflake._add_shadows('received_id_seq');
+INSERT INTO maybe (received_id) VALUES (NULL) RETURNING snowflake_received_id;
+ALTER TABLE maybe DROP CONSTRAINT snowflake_received_id,
+    ADD CONSTRAINT snowflake_received_id CHECK (received_id < 10 OR snowflake_received_id < 10);
+SELECT is_filled FROM snowflake.conversions WHERE table_name = 'maybe'::regclass;
+SELECT snowflake.cancel_conversion('received_id_seq');
+
 -- Two sequences of one table, one after the other.
 CREATE TABLE two (a serial PRIMARY KEY, b serial UNIQUE);
 SELECT snowflake._add_shadows('two_a_seq');

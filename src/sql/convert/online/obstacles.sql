@@ -21,6 +21,12 @@ BEGIN
                 UNION ALL SELECT 'is temporary' WHERE t.relpersistence = 't'
                 UNION ALL SELECT 'is not stored as a heap'
                     WHERE t.relkind = 'r' AND t.relam <> (SELECT oid FROM pg_am WHERE amname = 'heap')
+                -- Without a key the subscription takes a row for another one if they differ in any column, also in one
+                -- that the publisher does not have, and goes on without a word.
+                UNION ALL SELECT 'is in a subscription, and has no primary key by which rows are found that differ in the new column'
+                    WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)
+                      AND NOT EXISTS (SELECT FROM pg_index i
+                                          WHERE i.indrelid = t.oid AND i.indisvalid AND (i.indisprimary OR i.indisreplident))
             ) why(text);
     RETURN QUERY
         SELECT format('column %I of table %s, which is to be the shadow of %I, is not a bigint without a default and constraints: rename it',
@@ -155,6 +161,10 @@ BEGIN
             JOIN pg_class r ON r.oid = k.confrelid
             CROSS JOIN LATERAL (
                 SELECT 'sets a default' WHERE 'd' IN (k.confupdtype, k.confdeltype)
+                UNION ALL
+                SELECT 'is enforced by triggers that are disabled, or fire on replicas: let them fire, or convert with a lock'
+                    WHERE EXISTS (SELECT FROM pg_trigger
+                                      WHERE tgconstraint IN (t.original, t.twin) AND tgisinternal AND tgenabled <> 'O')
                 UNION ALL
                 SELECT 'is of or to a partitioned table: convert it with a lock'
                     WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0

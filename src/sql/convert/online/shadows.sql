@@ -118,12 +118,15 @@ BEGIN
             FROM unnest(columns) c
             LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
             LEFT JOIN pg_attribute kept ON kept.attrelid = c.relid AND kept.attnum = p.shadow
+            JOIN pg_attribute present ON present.attrelid = c.relid AND present.attnum = c.attnum
             LEFT JOIN pg_attribute named ON named.attrelid = c.relid AND named.attname = snowflake._shadow_name(c.attname)
                                         AND NOT named.attisdropped
             LEFT JOIN LATERAL (
                 SELECT x.conname, x.convalidated FROM pg_constraint x
-                    WHERE x.conrelid = c.relid AND x.contype = 'c' AND x.conname LIKE 'snowflake\_%'
-                      AND x.conkey @> ARRAY[c.attnum, p.shadow] AND x.conkey <@ ARRAY[c.attnum, p.shadow]
+                    WHERE x.conrelid = c.relid AND x.contype = 'c'
+                      AND pg_get_expr(x.conbin, x.conrelid)
+                          = format(CASE WHEN present.attnotnull THEN '((%I IS NOT NULL) AND (%1$I = %I))'
+                                        ELSE '(NOT (%I IS DISTINCT FROM %I))' END, coalesce(kept.attname, ''), present.attname)
                     ORDER BY x.convalidated DESC
                     LIMIT 1
             ) k ON true
@@ -135,7 +138,8 @@ COMMENT ON FUNCTION snowflake._shadows(snowflake._conversion_column[]) IS
     'returns the columns that a conversion widens, each with its shadow as far as there is one';
 
 -- The trigger comes first, so that every row that is written from now on passes the constraint. That is what
--- proves, once it is valid, that no row differs; and for a column without nulls that there is none in its shadow.
+-- proves, once it is valid, that no row differs; and for a column without nulls that there is none in its shadow, so that
+-- the swap need not look. Another constraint of the same name proves nothing.
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -165,6 +169,12 @@ BEGIN
                                                                WHERE p.attnum = s.attnum AND p.is_always),
                      format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid,
                             coalesce(s.trigger_name, snowflake._shadow_trigger_name(s.attname))), NULL),
+                    -- It was made when the column was NOT NULL and is not any more, or the other way round.
+                    (s.same IS NULL AND EXISTS (SELECT FROM pg_constraint k
+                                                    WHERE k.conrelid = s.relid AND k.contype = 'c'
+                                                      AND k.conname = snowflake._shadow_name(s.attname)
+                                                      AND k.conkey @> ARRAY[s.attnum, s.shadow] AND k.conkey <@ ARRAY[s.attnum, s.shadow]),
+                     format('ALTER TABLE %s DROP CONSTRAINT %I', s.relid, snowflake._shadow_name(s.attname)), NULL),
                     (s.same IS NULL,
                      format(CASE WHEN s.attnotnull THEN 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL AND %3$I = %I) NOT VALID'
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,
