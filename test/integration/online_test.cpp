@@ -134,6 +134,24 @@ TEST_F(Online, TheResultIsThatOfALock) {
     EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
 }
 
+// A database that is restored from a dump goes on where that was: all objects have other OIDs.
+TEST_F(Online, ARestoreGoesOnWhereTheDumpWas) {
+    Session session(server_);
+    session.run(rows(1000));
+    session.run("CREATE DATABASE locked TEMPLATE postgres");
+    std::vector<std::string> commands = session.texts(plan);
+    const std::string swap = commands.back();
+    commands.pop_back();
+    for (const std::string &command : commands)
+        session.run(command);
+    restore(server_, "restored", dump(server_, "postgres", true), true);
+    EXPECT_EQ(Session(server_, "restored").texts(plan), std::vector<std::string>{swap});
+    run_plan(server_, "restored");
+    Session(server_, "locked")
+        .run("SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
+    EXPECT_EQ(lines_of(server_, "restored"), lines_of(server_, "locked"));
+}
+
 // A client that writes to all tables and knows what each of its rows has to hold.
 class Writer {
   public:

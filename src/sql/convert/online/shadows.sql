@@ -3,7 +3,7 @@
 --
 -- No table says how far such a conversion has come: the catalog does. A shadow is the column that a trigger of
 -- the extension keeps, by a condition that names the pair; and it is filled when the constraint that compares the
--- pair is valid. What is built on it (see twins.sql) bears the OID of the original in its name.
+-- pair is valid. What is built on it (see twins.sql) has a name that tells what it is.
 
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
@@ -44,8 +44,15 @@ CREATE FUNCTION snowflake._expressions_with_names(
     AS 'MODULE_PATHNAME', 'snowflake_expressions_with_names'
     LANGUAGE C STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    -- The text is the same in every session, and read as what it was in another.
     SET standard_conforming_strings = on
-    SET quote_all_identifiers = off;
+    SET quote_all_identifiers = off
+    SET datestyle = ISO
+    SET intervalstyle = postgres
+    SET timezone = 'UTC'
+    SET extra_float_digits = 1
+    SET bytea_output = hex
+    SET lc_monetary = 'C';
 COMMENT ON FUNCTION snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[]) IS
     'returns the expressions that an object stores as if columns had other names; NULL: one names the whole row';
 
@@ -108,6 +115,7 @@ CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off -- what the server prints is compared
     SET jit = off
     AS $function$
 BEGIN
