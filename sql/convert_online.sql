@@ -254,7 +254,33 @@ DROP TABLE twins;
 CREATE TABLE two (a serial PRIMARY KEY, b serial UNIQUE);
 SELECT snowflake._add_shadows('two_a_seq');
 SELECT obstacles('two_b_seq');
+-- The extension does not go, and leave the shadow behind, which a check would not let be wrong.
+INSERT INTO two DEFAULT VALUES;
+DROP EXTENSION snowflake;
+DROP EXTENSION IF EXISTS nothing, snowflake CASCADE;
+DROP SCHEMA snowflake CASCADE;
+SET session_replication_role = replica;
+DROP EXTENSION snowflake CASCADE;
+RESET session_replication_role;
+SELECT snowflake._refuse_to_drop();
+-- A shadow whose trigger is gone is found by its check.
+DROP TRIGGER "~snowflake_a" ON two;
+INSERT INTO two DEFAULT VALUES;
+SELECT * FROM steps('two_a_seq') LIMIT 2;
 SELECT snowflake.cancel_conversion('two_a_seq');
+INSERT INTO two DEFAULT VALUES;
+BEGIN;
+DROP EXTENSION snowflake;
+ROLLBACK;
+-- Nothing of it is left.
+SELECT snowflake.cancel_conversion('two_a_seq');
+
+-- A name that the catalog keeps as bytes.
+CREATE TABLE "back\slash" (id serial PRIMARY KEY);
+SELECT snowflake._add_shadows('"back\slash_id_seq"');
+SELECT sequence FROM snowflake.conversions;
+DROP EXTENSION snowflake CASCADE;
+SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);
 
 -- Nobody converts, fills or takes back what is another's.
 CREATE ROLE online_stranger;

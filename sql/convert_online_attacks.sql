@@ -39,7 +39,14 @@ CREATE FUNCTION mod(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'S
 CREATE OPERATOR % (FUNCTION = mod, LEFTARG = bigint, RIGHTARG = integer);
 CREATE INDEX digits ON t ((id % 10), mod(id % 7, 3)) WHERE (coalesce(id, 0) % 3) % 2 = 0;
 TRUNCATE seen;
+-- A trigger that looks like one of the extension's, without the name of a sequence.
+CREATE TABLE bait (id integer, snowflake_id bigint);
+CREATE TRIGGER bait BEFORE INSERT ON bait FOR EACH ROW WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id)
+    EXECUTE FUNCTION snowflake._keep_shadow();
 RESET ROLE;
+
+SELECT sequence, table_name, column_name, new_column FROM snowflake.conversions;
+DROP TABLE bait;
 
 -- CREATE INDEX CONCURRENTLY cannot run as another role.
 SELECT * FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true);

@@ -57,6 +57,7 @@ extern "C" {
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
 #if __has_include("commands/sequence_xlog.h")

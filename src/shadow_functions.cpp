@@ -1,6 +1,7 @@
 // What SQL can call on shadow columns. Arguments in and results out, nothing else.
 
 #include "expression.hpp"
+#include "schema.hpp"
 #include "shadow.hpp"
 
 using namespace snowflake;
@@ -80,6 +81,19 @@ const List *expressions_of(Oid class_id, Oid object) {
     return expressions;
 }
 
+// Whether a command names the extension, or its schema, among what it drops.
+bool drops_extension(Node *command) {
+    if (!IsA(command, DropStmt))
+        return false;
+    const auto *drop = reinterpret_cast<DropStmt *>(command);
+    if (drop->removeType != OBJECT_EXTENSION && drop->removeType != OBJECT_SCHEMA)
+        return false;
+    for (int i = 0; i < list_length(drop->objects); ++i)
+        if (std::strcmp(strVal(list_nth(drop->objects, i)), "snowflake") == 0)
+            return true;
+    return false;
+}
+
 BlockNumber page_argument(Datum argument) {
     return static_cast<BlockNumber>(
         std::clamp<std::int64_t>(DatumGetInt64(argument), 0, std::int64_t{MaxBlockNumber}));
@@ -97,6 +111,20 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
                 errmsg("function \"snowflake._keep_shadow\" was not called as a trigger"));
     PG_RETURN_POINTER(
         shadow::kept(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
+}
+
+// _refuse_to_drop() returns event_trigger
+SNOWFLAKE_FUNCTION(snowflake_refuse_to_drop);
+Datum snowflake_refuse_to_drop(PG_FUNCTION_ARGS) {
+    if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+        ereport(
+            ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+            errmsg("function \"snowflake._refuse_to_drop\" was not called by an event trigger"));
+    const auto *event = reinterpret_cast<EventTriggerData *>(fcinfo->context);
+    if (drops_extension(event->parsetree))
+        OidFunctionCall1(schema::find_function("_require_no_shadows", TEXTOID),
+                         CStringGetTextDatum(GetCommandTagName(event->tag)));
+    PG_RETURN_NULL();
 }
 
 // _fill_pages(regclass, oid, smallint[], smallint[], bigint, bigint, boolean) returns record

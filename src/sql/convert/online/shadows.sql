@@ -81,7 +81,7 @@ BEGIN
     RETURN QUERY
         SELECT t.tgrelid::regclass, max(a.attnum) FILTER (WHERE a.atttypid <> 'bigint'::regtype)::smallint,
                max(a.attnum) FILTER (WHERE a.atttypid = 'bigint'::regtype)::smallint, t.tgname, t.tgenabled = 'A',
-               split_part(encode(t.tgargs, 'escape'), '\000', 1)
+               convert_from(substring(t.tgargs FROM 1 FOR greatest(position('\x00'::bytea IN t.tgargs), 1) - 1), getdatabaseencoding())
             FROM pg_depend f
             JOIN pg_trigger t ON t.oid = f.objid
             JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
@@ -134,7 +134,8 @@ BEGIN
                     WHERE x.conrelid = c.relid AND x.contype = 'c'
                       AND pg_get_expr(x.conbin, x.conrelid)
                           = format(CASE WHEN present.attnotnull THEN '((%I IS NOT NULL) AND (%1$I = %I))'
-                                        ELSE '(NOT (%I IS DISTINCT FROM %I))' END, coalesce(kept.attname, ''), present.attname)
+                                        ELSE '(NOT (%I IS DISTINCT FROM %I))' END,
+                                   coalesce(kept.attname, snowflake._shadow_name(c.attname)), present.attname)
                     ORDER BY x.convalidated DESC
                     LIMIT 1
             ) k ON true
