@@ -169,9 +169,11 @@ SET client_min_messages = warning;
 SELECT obstacles('t_id_seq');
 SELECT obstacles('small_id_seq');
 SELECT obstacles('small_id_seq', online => false);
--- Whoever adds the column has seen to the subscribers.
+-- Whoever adds the column, and says so, has seen to the subscribers. Any other may hold numbers of the user.
 ALTER TABLE small ADD COLUMN snowflake_id bigint;
-SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication';
+SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication|shadow';
+COMMENT ON COLUMN small.snowflake_id IS 'snowflake';
+SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication|shadow';
 DROP PUBLICATION all_columns, some_columns;
 
 -- A subscription finds the rows of a table without a key by all columns.
@@ -254,6 +256,10 @@ DROP TABLE twins;
 CREATE TABLE two (a serial PRIMARY KEY, b serial UNIQUE);
 SELECT snowflake._add_shadows('two_a_seq');
 SELECT obstacles('two_b_seq');
+-- A view that was made meanwhile.
+CREATE VIEW meanwhile AS SELECT * FROM two;
+SELECT obstacles('two_a_seq');
+DROP VIEW meanwhile;
 -- The extension does not go, and leave the shadow behind, which a check would not let be wrong.
 INSERT INTO two DEFAULT VALUES;
 DROP EXTENSION snowflake;
@@ -281,6 +287,38 @@ SELECT snowflake._add_shadows('"back\slash_id_seq"');
 SELECT sequence FROM snowflake.conversions;
 DROP EXTENSION snowflake CASCADE;
 SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);
+-- The comment that offers a column does not stay.
+ALTER TABLE "back\slash" ADD COLUMN snowflake_id bigint;
+COMMENT ON COLUMN "back\slash".snowflake_id IS 'snowflake';
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('"back\slash_id_seq"', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+SELECT col_description(attrelid, attnum) IS NULL AS without_comment FROM pg_attribute
+    WHERE attrelid = '"back\slash"'::regclass AND attname = 'id';
+
+-- Names of 63 bytes that differ at their ends.
+CREATE TABLE longest (a2345678901234567890123456789012345678901234567890123456789_1 serial PRIMARY KEY,
+                      a2345678901234567890123456789012345678901234567890123456789_2 integer REFERENCES longest);
+SELECT obstacles(pg_get_serial_sequence('longest', 'a2345678901234567890123456789012345678901234567890123456789_1'));
+ALTER TABLE longest RENAME a2345678901234567890123456789012345678901234567890123456789_2 TO b23456789012345678901234567890123456789012345678901234567890123;
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan(pg_get_serial_sequence('longest', 'a2345678901234567890123456789012345678901234567890123456789_1'),
+                                              online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+\d longest
+DROP TABLE longest;
+
+-- The greatest number that a bigint column holds is looked for under the lock.
+CREATE TABLE numbers (id serial PRIMARY KEY);
+CREATE TABLE counted (id bigint DEFAULT nextval('numbers_id_seq'));
+SELECT obstacles('numbers_id_seq');
+INSERT INTO counted SELECT i FROM generate_series(1, 40000) i;
+CREATE INDEX ON counted (id DESC);
+CREATE INDEX ON counted (id) WHERE id > 5;
+SELECT obstacles('numbers_id_seq');
+CREATE INDEX ON counted (id);
+SELECT obstacles('numbers_id_seq');
+DROP TABLE counted;
 
 -- Nobody converts, fills or takes back what is another's.
 CREATE ROLE online_stranger;

@@ -111,6 +111,14 @@ CREATE FUNCTION snowflake._shadow_trigger_name(attname name)
 COMMENT ON FUNCTION snowflake._shadow_trigger_name(name) IS
     'returns the name of the trigger that keeps the shadow of a column: triggers fire in the order of their names, this one last';
 
+-- A column that the user has added may hold what only looks like numbers of ours. The user says that it does not.
+CREATE FUNCTION snowflake._is_offered(tab regclass, attnum smallint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN coalesce(col_description(tab, attnum) = 'snowflake', false);
+COMMENT ON FUNCTION snowflake._is_offered(regclass, smallint) IS
+    'tells whether the comment of a column offers it as a shadow';
+
 CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

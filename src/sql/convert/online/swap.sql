@@ -119,7 +119,10 @@ BEGIN
     RETURN QUERY
         SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, x.role
             FROM (
-                SELECT c, NULL::name FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
+                SELECT format('COMMENT ON COLUMN %s.%I IS NULL', s.relid, s.attname), NULL::name
+                    WHERE snowflake._is_offered(s.relid, s.shadow)
+                UNION ALL
+                SELECT c, NULL FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
                 UNION ALL
                 SELECT c, NULL FROM pg_constraint k
                     CROSS JOIN LATERAL snowflake._conversion_annotations(
