@@ -16,7 +16,7 @@ SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.s
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
                $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql increments.sql guard.sql \
                 identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
-               $(addprefix src/sql/convert/online/,shadows.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
+               $(addprefix src/sql/convert/online/,shadows.sql drop.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
                $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
 DATA_built  = $(SCRIPT)
 # For applications that make IDs themselves: the headers that know no server.

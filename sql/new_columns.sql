@@ -163,7 +163,7 @@ RESET session_replication_role;
 RESET snowflake.convert_new_columns;
 CREATE TABLE after (id serial);
 SELECT * FROM columns('applied', 'after');
-SELECT evtenabled, evttags, obj_description(oid, 'pg_event_trigger') FROM pg_event_trigger WHERE evtname ~ 'snowflake';
+SELECT evtenabled, evttags, obj_description(oid, 'pg_event_trigger') FROM pg_event_trigger WHERE evtname = 'snowflake_convert_new_columns';
 
 -- An owner who is no superuser sets it for a database once the module is loaded.
 CREATE ROLE regress_snowflake_owner;
