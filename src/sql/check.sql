@@ -41,6 +41,18 @@ $function$;
 COMMENT ON FUNCTION snowflake._is_like_an_id(bigint) IS
     'tells whether a number is likely to be an ID of the default layout rather than a count';
 
+CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
+    RETURNS boolean
+    LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT EXISTS (SELECT FROM pg_locks l
+                       WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+                         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$function$;
+COMMENT ON FUNCTION snowflake._is_locked_against_readers(regclass) IS
+    'tells whether to read a table would mean to wait for another session';
+
 CREATE FUNCTION snowflake._column(tab regclass, attname name)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -278,8 +290,7 @@ BEGIN
             WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
               -- The trials would wait for whoever alters the table, or one that it is a partition of.
               AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above
-                                        JOIN pg_locks l ON l.relation = above.relid
-                                        WHERE l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid())
+                                        WHERE snowflake._is_locked_against_readers(above.relid))
                        THEN false
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
@@ -332,6 +343,9 @@ DECLARE
     reason text;
     cure text;
 BEGIN
+    IF snowflake._is_locked_against_readers('snowflake.nodes') THEN
+        RETURN;
+    END IF;
     BEGIN
         PERFORM snowflake.node();
     EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
