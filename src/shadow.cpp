@@ -94,10 +94,11 @@ bool any_differs(const Work &work, TupleTableSlot *row) {
 void require_null_allowed(const Work &work, const Pair &pair) {
     Form_pg_attribute shadow = TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1);
     if (shadow->attnotnull)
-        ereport(ERROR, errcode(ERRCODE_NOT_NULL_VIOLATION),
-                errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
-                       NameStr(shadow->attname), RelationGetRelationName(work.table)),
-                errtablecol(work.table, pair.shadow));
+        ereport(
+            ERROR, errcode(ERRCODE_NOT_NULL_VIOLATION),
+            errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+                   NameStr(shadow->attname), RelationGetRelationName(work.table)),
+            errtablecol(work.table, pair.shadow));
 }
 
 // Stores in work.changed the row of work.locked with its shadows filled.

@@ -773,7 +773,6 @@ TEST(Claims, OfThoseThatAreBackAreTheOnlyOnesToBeTold) {
 
 // A word of this server in another place, or an answer, is not what a copy has to be told of.
 TEST(Claims, OfACopyEndOnlyWithWhatIsLaterThanItsOwnWordWhereItRuns) {
-    const Act first = claim(me, 7, 30); // written by the original after the copy, and copied back
     Act moved = again(claim(me, 7, 1), 10);
     moved.place = elsewhere;
     Act word = again(claim(me, 7, 1), 10);
