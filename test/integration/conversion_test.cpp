@@ -151,8 +151,7 @@ TEST_F(Conversion, TakesAlongAllSequencesAtOnce) {
 // Without the positions of columns: the second word of a column, the last of a sequence, and the
 // order in which statistics name them.
 std::string facts_without_positions(const Server &server, const std::string &database) {
-    const std::regex position(
-        "^(column \\| .*?) \\| [0-9]+(?= \\| )|^(sequence \\| .*) \\| [0-9]+$");
+    const std::regex position(R"(^(column \| .*?) \| [0-9]+(?= \| )|^(sequence \| .*) \| [0-9]+$)");
     const std::regex item_first(" ON item, (.*) FROM ");
     std::vector<std::string> facts;
     for (const std::string &line : lines(query(server, database, schema_facts)))
