@@ -273,6 +273,12 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// An array of count items, 0 or more, in the current memory context.
+template <typename Item>
+Item *allocate_array(int count) {
+    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
+}
+
 // An empty node of the type that the tag names. The server's macro uses an extension of C.
 template <typename Type>
 Type *make_node(NodeTag tag) {
