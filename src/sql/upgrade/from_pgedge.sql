@@ -29,14 +29,34 @@ BEGIN
 END
 $function$;
 
+-- The members of the extension, without those that the script has made before it drops any.
 CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $function$
     SELECT d.classid, d.objid
-        FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+        FROM pg_depend d
+        JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report',
+                                              '_members', '_kept_functions')
+$function$;
+
+-- The functions that are replaced. All but the last call the library.
+CREATE FUNCTION snowflake._kept_functions(OUT callee regprocedure, OUT result regtype, OUT symbol text, OUT signature text)
+    RETURNS SETOF record
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT to_regprocedure(f.signature), f.result, f.symbol, f.signature
+        FROM (VALUES ('snowflake.nextval(regclass)', 'bigint'::regtype, 'snowflake_nextval'),
+                     ('snowflake.currval(regclass)', 'bigint', 'snowflake_currval'),
+                     ('snowflake.get_epoch(bigint)', 'numeric', 'snowflake_get_epoch'),
+                     ('snowflake.get_count(bigint)', 'integer', 'snowflake_get_count'),
+                     ('snowflake.get_node(bigint)', 'integer', 'snowflake_get_node'),
+                     ('snowflake.format(bigint)', 'jsonb', NULL)) f(signature, result, symbol)
 $function$;
 
 -- A session that is older than the library may have loaded the one before, which makes IDs of the same sequences by
@@ -61,29 +81,30 @@ BEGIN
 END
 $update$;
 
--- The extension must be the one that is meant, and have nothing that is not its own. Functions of a member's owner run
--- as whoever calls them, so that no ordinary role may own one.
+-- The extension must be the one that is meant, and have no object that is not its own.
 DO $update$
 DECLARE
     lacking text;
     foreign_members text;
     drops text;
-    member record;
 BEGIN
-    SELECT string_agg(format('%s(%s)', f.name, f.argument), ', ') INTO lacking
-        FROM (VALUES ('nextval', 'regclass'), ('currval', 'regclass'),
-                     ('get_epoch', 'bigint'), ('get_count', 'bigint'), ('get_node', 'bigint')) f(name, argument)
-        WHERE NOT EXISTS (
-            SELECT FROM snowflake._members() m
-                JOIN pg_proc p ON m.class = 'pg_proc'::regclass AND p.oid = m.object
-                JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
-                WHERE p.oid = to_regprocedure(format('snowflake.%s(%s)', f.name, f.argument))
-                  AND p.prosrc = 'snowflake_' || f.name);
-    IF lacking IS NOT NULL OR NOT EXISTS (SELECT FROM snowflake._members() m JOIN pg_class c ON c.oid = m.object AND c.relkind = 'S'
-                                              WHERE m.class = 'pg_class'::regclass AND c.oid = to_regclass('snowflake.id_seq')) THEN
+    SELECT string_agg(f.signature, ', ') INTO lacking
+        FROM (SELECT k.signature FROM snowflake._kept_functions() k
+                  WHERE k.symbol IS NOT NULL AND NOT EXISTS (
+                      SELECT FROM snowflake._members() m
+                          JOIN pg_proc p ON m.class = 'pg_proc'::regclass AND p.oid = m.object
+                          JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+                          WHERE p.oid = k.callee AND p.prosrc = k.symbol)
+              UNION ALL
+              SELECT 'snowflake.id_seq'
+                  WHERE NOT EXISTS (
+                      SELECT FROM snowflake._members() m
+                          JOIN pg_class c ON m.class = 'pg_class'::regclass AND c.oid = m.object AND c.relkind = 'S'
+                          WHERE c.oid = to_regclass('snowflake.id_seq'))) f;
+    IF lacking IS NOT NULL THEN
         RAISE EXCEPTION 'extension "snowflake" is not the one that this script updates'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = coalesce('It lacks the functions ' || lacking, 'It lacks the sequence snowflake.id_seq') || '.';
+                  DETAIL = format('It lacks %s.', lacking);
     END IF;
 
     SELECT string_agg(pg_describe_object(m.class, m.object, 0), ', '),
@@ -98,7 +119,14 @@ BEGIN
                   DETAIL = foreign_members,
                   HINT = drops;
     END IF;
+END
+$update$;
 
+-- The owner of a function can change what it does for everybody who calls it: no ordinary role goes on owning one.
+DO $update$
+DECLARE
+    member record;
+BEGIN
     FOR member IN
         SELECT o.type, o.identity
             FROM snowflake._members() m
@@ -121,16 +149,11 @@ DECLARE
 BEGIN
     FOR member IN
         SELECT p.oid::regprocedure::text AS identity, o.type,
-               p.proname IN ('convert_column_to_int8', 'convert_sequence_to_snowflake') AS expected
+               p.proname IN ('convert_column_to_int8', 'convert_sequence_to_snowflake') AS is_known
             FROM snowflake._members() m
             JOIN pg_proc p ON m.class = 'pg_proc'::regclass AND p.oid = m.object,
                  pg_identify_object(m.class, m.object, 0) o
-            WHERE p.proname NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report', '_members')
-              AND NOT EXISTS (
-                SELECT FROM (VALUES ('nextval', 'regclass', 'bigint'), ('currval', 'regclass', 'bigint'), ('get_epoch', 'bigint', 'numeric'),
-                                    ('get_count', 'bigint', 'integer'), ('get_node', 'bigint', 'integer'),
-                                    ('format', 'bigint', 'jsonb')) f(name, argument, result)
-                    WHERE p.oid = to_regprocedure(format('snowflake.%s(%s)', f.name, f.argument)) AND p.prorettype = f.result::regtype)
+            WHERE NOT EXISTS (SELECT FROM snowflake._kept_functions() k WHERE k.callee = p.oid AND k.result = p.prorettype)
     LOOP
         BEGIN
             EXECUTE format('DROP %s %s', member.type, member.identity);
@@ -141,7 +164,7 @@ BEGIN
                       DETAIL = dependents,
                       HINT = 'Drop them, or let them do without it.';
         END;
-        IF NOT member.expected THEN
+        IF NOT member.is_known THEN
             unexpected := unexpected || format('%s %s', member.type, member.identity);
         END IF;
     END LOOP;
@@ -151,7 +174,7 @@ BEGIN
     END IF;
     UPDATE pg_proc p SET proargnames = NULL
         FROM snowflake._members() m
-        WHERE m.class = 'pg_proc'::regclass AND m.object = p.oid AND p.proname !~ '^_' AND p.proargnames IS NOT NULL;
+        WHERE m.class = 'pg_proc'::regclass AND m.object = p.oid AND p.proargnames IS NOT NULL;
 END
 $update$;
 

@@ -87,7 +87,7 @@ BEGIN
         SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
             FROM pg_proc p
             WHERE p.prosqlbody IS NULL AND p.prosrc ~* '\msnowflake"?\s*\.\s*"?format\M'
-              AND NOT EXISTS (SELECT FROM snowflake._members() m WHERE m.class = 'pg_proc'::regclass AND m.object = p.oid)
+              AND p.pronamespace <> 'snowflake'::regnamespace
         ORDER BY 1);
     IF found <> '{}' THEN
         PERFORM snowflake._report('the node is under the key "node" in what snowflake.format() returns, no longer under "id"',
@@ -97,4 +97,4 @@ END
 $update$;
 
 DROP FUNCTION snowflake._library_installed_at(), snowflake._run_outside_script(text), snowflake._report(text, text, text),
-              snowflake._members(), snowflake._grants_before(), snowflake._used_sequences();
+              snowflake._members(), snowflake._kept_functions(), snowflake._grants_before(), snowflake._used_sequences();
