@@ -17,7 +17,7 @@ OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sq
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
                $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql increments.sql guard.sql \
                 identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
-               $(addprefix src/sql/convert/online/,shadows.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
+               $(addprefix src/sql/convert/online/,shadows.sql drop.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
                $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
 SCRIPT_PARTS = src/sql/schema.sql $(OBJECT_PARTS) src/sql/installed.sql
 

@@ -65,6 +65,12 @@ SELECT step, command FROM snowflake.conversion_plan('blocks', increment => 'keep
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');
 SELECT increment, maximum_value FROM information_schema.sequences WHERE sequence_name = 'blocks';
+-- Nobody has to say again what the mark says.
+CREATE TABLE uses_blocks (id integer DEFAULT nextval('blocks'::regclass));
+SELECT snowflake.convert_sequence_to_snowflake('blocks');
+SELECT pg_get_expr(f.adbin, f.adrelid), q.seqincrement, q.seqmax FROM pg_attrdef f, pg_sequence q
+    WHERE f.adrelid = 'uses_blocks'::regclass AND q.seqrelid = 'blocks'::regclass;
+DROP TABLE uses_blocks;
 CREATE TABLE taken (id bigint);
 CREATE PROCEDURE take_blocks(calls integer) LANGUAGE sql BEGIN ATOMIC
     WITH called AS MATERIALIZED (SELECT nextval('blocks') AS v FROM generate_series(1, calls))

@@ -35,8 +35,18 @@ CREATE RULE u AS ON UPDATE TO t DO ALSO SELECT spy('rule');
 CREATE INDEX spying ON t ((id > 0 AND spy_on_constants('index')));
 -- What takes the place of functions and operators of the server for whoever has the schema in the path.
 CREATE FUNCTION lower(bigint) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT spy_on_constants(''lower'')::text';
+CREATE FUNCTION mod(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT spy_on_constants(''mod'')::int::bigint';
+CREATE OPERATOR % (FUNCTION = mod, LEFTARG = bigint, RIGHTARG = integer);
+CREATE INDEX digits ON t ((id % 10), mod(id % 7, 3)) WHERE (coalesce(id, 0) % 3) % 2 = 0;
 TRUNCATE seen;
+-- A trigger that looks like one of the extension's, without the name of a sequence.
+CREATE TABLE bait (id integer, snowflake_id bigint);
+CREATE TRIGGER bait BEFORE INSERT ON bait FOR EACH ROW WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id)
+    EXECUTE FUNCTION snowflake._keep_shadow();
 RESET ROLE;
+
+SELECT sequence, table_name, column_name, new_column FROM snowflake.conversions;
+DROP TABLE bait;
 
 -- CREATE INDEX CONCURRENTLY cannot run as another role.
 SELECT * FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true);
@@ -47,6 +57,8 @@ SELECT command FROM snowflake.conversion_plan('hostile_online.t_id_seq', online 
 \set ECHO all
 SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'r'::regclass AND attname = 't_id';
 SELECT count(*), sum(id) FROM t;
+-- The twin of an index means the server's operators, though the caller's search_path has nearer ones.
+SELECT pg_get_indexdef('digits'::regclass);
 -- The checks ran, as their owner. The triggers and the rule did not.
 SELECT DISTINCT place, who FROM seen ORDER BY 1;
 SELECT current_setting('hostile.who', true) ~ current_user AS superuser_was_seen;

@@ -49,6 +49,12 @@ SELECT count(*) FILTER (WHERE id = 5) AS integer, count(*) FILTER (WHERE id = '5
        count(*) FILTER (WHERE id > 5::smallint) AS smallint,
        count(*) FILTER (WHERE id = ANY ('{514621319594119169}')) AS untyped,
        count(*) FILTER (WHERE id = amount) AS bigint, count(DISTINCT id) AS different FROM orders;
+CREATE TABLE lists (ids snowflake.id[]);
+INSERT INTO lists VALUES ('{5,6}'), (ARRAY[5, 7]), (ARRAY[6::bigint]);
+SELECT count(*) FILTER (WHERE ids @> '{5}') AS literal, count(*) FILTER (WHERE ids @> ARRAY[5]::snowflake.id[]) AS cast,
+       count(*) FILTER (WHERE 5 = ANY (ids)) AS member, count(*) FILTER (WHERE ids = '{5,7}') AS equal, jsonb_agg(ids ORDER BY ids) FROM lists;
+SELECT count(*) FROM lists WHERE ids @> ARRAY[5]::bigint[];
+DROP TABLE lists;
 SELECT coalesce(amount, id) FROM orders ORDER BY id;
 SELECT id FROM orders UNION SELECT 1::bigint ORDER BY id LIMIT 1;
 SELECT coalesce(id, 0) FROM orders;

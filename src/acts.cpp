@@ -366,7 +366,29 @@ Datum kept_rows = 0;
 LocalTransactionId kept_in = InvalidLocalTransactionId;
 bool puts_rows_back = false;
 
-constexpr const char *keep_rows = "SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n";
+// Keeps the rows. Another TRUNCATE, for which this one had to wait, has put them back since this
+// statement took its snapshot. The caller has connected to SPI.
+void keep_rows() {
+    SPIPlanPtr plan =
+        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n", 0, nullptr);
+    if (plan == nullptr)
+        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+    Snapshot latest = RegisterSnapshot(GetLatestSnapshot());
+    const int status =
+        SPI_execute_snapshot(plan, nullptr, nullptr, latest, InvalidSnapshot, true, false, 1);
+    UnregisterSnapshot(latest);
+    if (status != SPI_OK_SELECT || SPI_processed != 1)
+        elog(ERROR, "cannot keep the rows of snowflake.nodes");
+    kept_rows = 0;
+    kept_in = server::current_transaction();
+    bool is_null = true;
+    const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (is_null)
+        return;
+    MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
+    kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
+    MemoryContextSwitchTo(before);
+}
 
 // Adds the kept rows as they were. The caller has connected to SPI.
 void put_rows_back(Oid table) {
@@ -385,6 +407,53 @@ void put_rows_back(Oid table) {
         kept_rows = 0;
     }
     PG_END_TRY();
+}
+
+// Adds a row that this session writes: an act of this name, which was said there by this version.
+void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version) {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        raise_no_table();
+    being_written = id;
+    Oid argument_types[column_count];
+    Datum values[column_count];
+    char nulls[column_count];
+    int count = 0;
+    const auto add = [&](Column column, Datum value, bool is_null = false) {
+        argument_types[count] = types[column - 1];
+        values[count] = value;
+        nulls[count++] = is_null ? 'n' : ' ';
+    };
+    const auto time = [](std::int64_t unix_us) {
+        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
+    };
+    add(column_act, uuid_of(id));
+    add(column_kind, CStringGetTextDatum(word_for(act.kind)));
+    add(column_node, Int32GetDatum(act.first));
+    add(column_last_node, Int32GetDatum(act.last));
+    add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
+    add(column_database, Int64GetDatum(act.about.database));
+    add(column_copy, Int64GetDatum(act.about.copy));
+    add(column_place, CStringGetTextDatum(where));
+    add(column_name, CStringGetTextDatum(act.name));
+    add(column_claimed_at, time(act.claimed_at));
+    add(column_said_at, time(act.said_at));
+    add(column_free_from, time(act.free_from), act.free_from == 0);
+    add(column_answers, uuid_of(act.answers), act.answers == ActId{});
+    add(column_version, CStringGetTextDatum(by_version));
+
+    const run_as::Identity before = run_as::become(run_as::owner_of(table));
+    SPI_connect();
+    const int status = SPI_execute_with_args(
+        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
+        "copy, place, name, claimed_at, said_at, free_from, answers, version) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        count, argument_types, values, nulls, false, 0);
+    if (status != SPI_OK_INSERT)
+        elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
+    SPI_finish();
+    run_as::resume(before);
+    being_written = {};
 }
 
 } // namespace
@@ -463,50 +532,21 @@ bool lock_without_waiting() {
 }
 
 void write(const NewAct &act) {
-    const Oid table = find_table();
-    if (!OidIsValid(table))
-        raise_no_table();
-    const Datum id = random_uuid();
-    being_written = id_of(id);
-    Oid argument_types[column_count];
-    Datum values[column_count];
-    char nulls[column_count];
-    int count = 0;
-    const auto add = [&](Column column, Datum value, bool is_null = false) {
-        argument_types[count] = types[column - 1];
-        values[count] = value;
-        nulls[count++] = is_null ? 'n' : ' ';
-    };
-    const auto time = [](std::int64_t unix_us) {
-        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
-    };
-    add(column_act, id);
-    add(column_kind, CStringGetTextDatum(word_for(act.kind)));
-    add(column_node, Int32GetDatum(act.first));
-    add(column_last_node, Int32GetDatum(act.last));
-    add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
-    add(column_database, Int64GetDatum(act.about.database));
-    add(column_copy, Int64GetDatum(act.about.copy));
-    add(column_place, CStringGetTextDatum(place::here()));
-    add(column_name, CStringGetTextDatum(act.name));
-    add(column_claimed_at, time(act.claimed_at));
-    add(column_said_at, time(act.said_at));
-    add(column_free_from, time(act.free_from), act.free_from == 0);
-    add(column_answers, uuid_of(act.answers), act.answers == ActId{});
-    add(column_version, CStringGetTextDatum(version));
+    insert(id_of(random_uuid()), act, place::here(), version);
+}
 
-    const run_as::Identity before = run_as::become(run_as::owner_of(table));
-    SPI_connect();
-    const int status = SPI_execute_with_args(
-        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
-        "copy, place, name, claimed_at, said_at, free_from, answers, version) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-        count, argument_types, values, nulls, false, 0);
-    if (status != SPI_OK_INSERT)
-        elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
-    SPI_finish();
-    run_as::resume(before);
-    being_written = {};
+void pass_on(const StoredAct &act) {
+    insert(passed_on(act.id),
+           {.kind = act.kind,
+            .first = act.first,
+            .last = act.last,
+            .about = act.about,
+            .name = act.name,
+            .claimed_at = act.claimed_at,
+            .said_at = act.said_at,
+            .free_from = act.free_from,
+            .answers = act.answers},
+           act.where, act.version);
 }
 
 NewAct own_act(const View &view, std::int64_t now_us) {
@@ -567,7 +607,8 @@ HeapTuple guard_row(const TriggerData &trigger) {
         return nullptr;
     const ActId act = id_of(row[column_act]);
     const bool is_own = act == being_written;
-    if (!is_own && is_there(table, act))
+    if (!is_own &&
+        (is_there(table, act) || (is_passed_on(act) && is_there(table, not_passed_on(act)))))
         return nullptr;
     int columns[] = {column_key, column_written_here};
     Datum values[] = {row[column_key], BoolGetDatum(is_own)};
@@ -582,17 +623,7 @@ void guard_truncate(const TriggerData &trigger) {
     const bool is_before = TRIGGER_FIRED_BEFORE(trigger.tg_event);
     SPI_connect();
     if (is_before) {
-        kept_rows = 0;
-        kept_in = server::current_transaction();
-        if (SPI_execute(keep_rows, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
-            elog(ERROR, "cannot keep the rows of snowflake.nodes");
-        bool is_null = true;
-        const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-        if (!is_null) {
-            MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
-            kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
-            MemoryContextSwitchTo(before);
-        }
+        keep_rows();
     } else if (kept_rows != 0 && kept_in == server::current_transaction()) {
         put_rows_back(RelationGetRelid(trigger.tg_relation));
     }

@@ -71,6 +71,9 @@ bool lock_without_waiting();
 // The caller holds the lock. Raises 55000 if there is no table.
 void write(const NewAct &act);
 
+// Writes an act of another instance again, for those that hear this one and not the other.
+void pass_on(const StoredAct &act);
+
 // Begins an act of this instance: whose it is, and when it is said.
 NewAct own_act(const View &view, std::int64_t now_us);
 

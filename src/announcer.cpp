@@ -22,6 +22,18 @@ void say_removal(const acts::View &view, acts::Acts all, const Lack &lack, std::
         acts::give_up(view, Kind::remove, *back, node, node, now_us, now_us);
 }
 
+// Passes on what instances have said that run in two places. Returns whether there was anything.
+bool pass_on(const acts::View &view, acts::Acts all) {
+    bool passed = false;
+    for (const acts::StoredAct &act : all) {
+        if (view.to_pass_on(act.about) != &act)
+            continue;
+        acts::pass_on(act);
+        passed = true;
+    }
+    return passed;
+}
+
 } // namespace
 
 void start(int setting, TransactionId after) {
@@ -50,8 +62,9 @@ bool say_what_lacks(int setting) {
     const acts::View view = acts::see(all);
     const auto verdict = view.judge(setting, now_us);
     const Lack lack = view.lack(verdict, setting != 0);
+    const bool passed = pass_on(view, all);
     if (!lack.any())
-        return false;
+        return passed;
     if (lack.removal != ActId{})
         say_removal(view, all, lack, verdict.node, now_us);
     if (!lack.setting && !lack.place && lack.answer == ActId{})

@@ -41,21 +41,27 @@ bool is_usable(Relation index, AttrNumber attribute) {
            heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr);
 }
 
-Oid find_index(Relation table, AttrNumber attribute) {
-    Oid found = InvalidOid;
+// Opens the first index of a table that is usable; nullptr: there is none. An index that is locked
+// against readers, as REINDEX does, is passed over unless the caller may wait.
+Relation open_index(Relation table, AttrNumber attribute, bool may_wait) {
     const List *indexes = RelationGetIndexList(table);
-    for (int i = 0; i < list_length(indexes) && !OidIsValid(found); ++i) {
-        Relation index = index_open(list_nth_oid(indexes, i), AccessShareLock);
+    for (int i = 0; i < list_length(indexes); ++i) {
+        const Oid oid = list_nth_oid(indexes, i);
+        if (may_wait)
+            LockRelationOid(oid, AccessShareLock);
+        else if (!ConditionalLockRelationOid(oid, AccessShareLock))
+            continue;
+        Relation index = index_open(oid, NoLock);
         if (is_usable(index, attribute))
-            found = RelationGetRelid(index);
+            return index;
         index_close(index, AccessShareLock);
     }
-    return found;
+    return nullptr;
 }
 
-// Nulls come last in an index, and first when it is read backwards.
-std::int64_t last_entry(Relation table, Oid index_oid, AttrNumber attribute, Snapshot snapshot) {
-    Relation index = index_open(index_oid, AccessShareLock);
+// Reads the last entry, and closes the index. Nulls come last in an index, and first when it is
+// read backwards.
+std::int64_t last_entry(Relation table, Relation index, AttrNumber attribute, Snapshot snapshot) {
     IndexScanDesc scan = server::begin_index_scan(table, index, snapshot);
     index_rescan(scan, nullptr, 0, nullptr, 0);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
@@ -160,10 +166,10 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
                        RelationGetRelationName(relation)));
-    const Oid index = find_index(relation, attribute);
+    Relation index = open_index(relation, attribute, true);
     // The latest snapshot shows what committed rows hold now, at every isolation level.
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-    const std::int64_t greatest = OidIsValid(index)
+    const std::int64_t greatest = index != nullptr
                                       ? last_entry(relation, index, attribute, snapshot)
                                       : greatest_of_all(relation, attribute, snapshot);
     UnregisterSnapshot(snapshot);
@@ -187,8 +193,11 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     if (relation == nullptr)
         return no_value;
     std::int64_t greatest = no_value;
-    const Oid index = is_bigint(relation, attribute) ? find_index(relation, attribute) : InvalidOid;
-    if (OidIsValid(index)) {
+    // What policies hide from the role is none of its business.
+    const bool may_look =
+        is_bigint(relation, attribute) && check_enable_rls(table, InvalidOid, true) != RLS_ENABLED;
+    Relation index = may_look ? open_index(relation, attribute, false) : nullptr;
+    if (index != nullptr) {
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         greatest = last_entry(relation, index, attribute, snapshot);
         UnregisterSnapshot(snapshot);

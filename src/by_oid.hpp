@@ -33,8 +33,9 @@ inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min(
 std::int64_t greatest_value(Oid table, AttrNumber attribute);
 
 // The same two values for somebody who only looks, without the rights of the owner: no_value where
-// the role may not read them, where there is no such relation or column, where somebody has locked
-// it against readers, or where no index tells the greatest value. Keep no lock, and raise no error.
+// the role may not read them, where policies may hide rows from it, where there is no such relation
+// or column, where somebody has locked it against readers, or where no index tells the greatest
+// value. Keep no lock, and raise no error.
 std::int64_t glimpse_last_value(Oid sequence);
 std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 

@@ -50,6 +50,19 @@ struct ActId {
     }
 };
 
+// Returns the name under which a third instance passes an act on, the same whichever instance that
+// is: of version 8 of UUIDs. Names are random, and so of version 4.
+constexpr ActId passed_on(const ActId &id) noexcept {
+    return {.high = (id.high & ~std::uint64_t{0xf000}) | 0x8000U, .low = id.low};
+}
+constexpr bool is_passed_on(const ActId &id) noexcept {
+    return id == passed_on(id);
+}
+// Returns the name of the act itself, of one that may have been passed on.
+constexpr ActId not_passed_on(const ActId &id) noexcept {
+    return {.high = (id.high & ~std::uint64_t{0xf000}) | 0x4000U, .low = id.low};
+}
+
 enum class Kind : std::uint8_t {
     unknown,  // of a later version: counts for nothing
     here,     // tells where the instance runs
@@ -194,12 +207,10 @@ class Registry {
     // Returns the latest act that this instance has written; null: none.
     [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }
 
-    // Whether an act of this identity comes from another server: a copy, or the original. What was
-    // said elsewhere before this server ran where it runs is of its own past, which a restore or a
-    // failover has lost.
+    // Whether an act of this identity comes from another server: a copy, or the original.
     [[nodiscard]] constexpr bool is_of_twin(const Act &act) const noexcept {
         return act.about == self_ && !act.written_here && act.place != home_ &&
-               act.said_at > home_since_ && act.kind != Kind::remove && act.kind != Kind::ignore;
+               act.kind != Kind::remove && act.kind != Kind::ignore && !is_of_own_past(act);
     }
 
     // Returns the act that decides what an instance has to do with a number; null: none.
@@ -213,7 +224,10 @@ class Registry {
 
     // Tells whether an act that takes numbers is still in force for one of them.
     [[nodiscard]] constexpr bool stands(const AnyAct &act, std::int32_t node) const noexcept {
-        return act.holds() && act.covers(node) && standing(act.about, node) == &act;
+        if (!act.holds() || !act.covers(node))
+            return false;
+        const AnyAct *decides = standing(act.about, node);
+        return decides != nullptr && decides->id == act.id;
     }
 
     // Returns the time from which on the claim of an act to a number counts. That is claimed_at,
@@ -286,6 +300,30 @@ class Registry {
         return last_said_ != nullptr && is_senior(home_, twin.place);
     }
 
+    // Returns the act by which another instance has last shown up in another place than before, to
+    // be passed on by this one; null: there is none, or this one has done so. Where the instance is
+    // a copy beside its original, the two may hear of each other by a third alone.
+    [[nodiscard]] constexpr const AnyAct *to_pass_on(const Identity &about) const noexcept {
+        const auto is_word = [&about](const AnyAct &act) {
+            return act.about == about && !is_passed_on(act.id) && act.kind != Kind::unknown &&
+                   act.kind != Kind::remove && act.kind != Kind::ignore;
+        };
+        const AnyAct *last = about == self_ ? nullptr : latest(is_word);
+        if (last == nullptr)
+            return nullptr;
+        const AnyAct *before =
+            latest([&](const AnyAct &act) { return is_word(act) && act.place != last->place; });
+        if (before == nullptr)
+            return nullptr;
+        for (const AnyAct &act : acts_)
+            if (is_word(act) && is_later(act, *before) && is_later(*last, act))
+                last = &act;
+        const bool is_done = std::any_of(acts_.begin(), acts_.end(), [last](const AnyAct &act) {
+            return act.written_here && act.id == passed_on(last->id);
+        });
+        return is_done ? nullptr : last;
+    }
+
     // Returns the act that keeps a number free at a time, after another instance has given it up;
     // null: none.
     [[nodiscard]] constexpr const AnyAct *kept_free(std::int32_t node,
@@ -327,10 +365,8 @@ class Registry {
         lack.setting =
             verdict.standing == Standing::valid && verdict.own == nullptr && setting_counts;
         lack.place = verdict.standing == Standing::valid && verdict.own != nullptr && !is_at_home();
-        const AnyAct *twin = latest_twin_act();
-        // The junior does not answer answers, so that this comes to an end.
-        if (twin != nullptr && is_at_home() && !is_answered(*twin) &&
-            (twin->answers == ActId{} || is_senior(home_, twin->place)))
+        if (const AnyAct *twin = latest_twin_act();
+            twin != nullptr && has_to_answer(*twin, verdict))
             lack.answer = twin->id;
         if (verdict.standing == Standing::valid && verdict.own != nullptr)
             if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
@@ -461,10 +497,19 @@ class Registry {
                act.kind != Kind::ignore;
     }
 
-    [[nodiscard]] constexpr bool is_answered(const Act &twin) const noexcept {
-        return std::any_of(acts_.begin(), acts_.end(), [this, &twin](const AnyAct &act) {
-            return is_said_by_self(act) && act.answers == twin.id;
-        });
+    [[nodiscard]] constexpr bool has_to_answer(const Act &twin,
+                                               const Verdict<AnyAct> &verdict) const noexcept {
+        const bool is_answered =
+            std::any_of(acts_.begin(), acts_.end(), [this, &twin](const AnyAct &act) {
+                return is_said_by_self(act) && passed_on(act.answers) == passed_on(twin.id);
+            });
+        if (!is_at_home() || is_answered)
+            return false;
+        // The junior does not answer answers, so that this comes to an end.
+        if (twin.answers != ActId{} && !is_senior(home_, twin.place))
+            return false;
+        // A copy that has been stopped is no proof against its original, which may have moved.
+        return verdict.standing != Standing::copied || is_senior(twin.place, home_);
     }
 
     // Whether this identity was in one place before it was in the other.
@@ -475,6 +520,15 @@ class Registry {
             });
         };
         return first_said_in(place) < first_said_in(than);
+    }
+
+    // Whether an act was said by this server itself, where it ran before it ran where it runs, and
+    // was then lost by a restore or a failover.
+    [[nodiscard]] constexpr bool is_of_own_past(const Act &act) const noexcept {
+        return act.said_at <= home_since_ &&
+               std::any_of(acts_.begin(), acts_.end(), [this, &act](const AnyAct &own) {
+                   return is_said_by_self(own) && own.place == act.place;
+               });
     }
 
     // The verdict on an instance that has no number.

@@ -412,8 +412,51 @@ char *deparsed(Node *tree, Oid relation) {
                               false);
 }
 
+namespace {
+
+// The columns that are printed under other names, and as bigints.
+struct Renamed {
+    const AttrNumber *attributes;
+    int count;
+};
+
+void widen(Oid *type) {
+    if (*type == INT2OID || *type == INT4OID)
+        *type = INT8OID;
+}
+
+// Also what is computed from bigints is one. A cast, which is printed with its type, stays.
+Node *with_bigints(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    const auto &renamed = *static_cast<const Renamed *>(context);
+    const AttrNumber *end = renamed.attributes + renamed.count;
+    Node *copy = server::mutate_expression(node, with_bigints, context);
+    if (auto *var = reinterpret_cast<Var *>(copy);
+        IsA(copy, Var) && std::find(renamed.attributes, end, var->varattno) != end)
+        widen(&var->vartype);
+    else if (auto *call = reinterpret_cast<FuncExpr *>(copy);
+             IsA(copy, FuncExpr) && call->funcformat == COERCE_EXPLICIT_CALL)
+        widen(&call->funcresulttype);
+    else if (IsA(copy, OpExpr))
+        widen(&reinterpret_cast<OpExpr *>(copy)->opresulttype);
+    else if (IsA(copy, CoalesceExpr))
+        widen(&reinterpret_cast<CoalesceExpr *>(copy)->coalescetype);
+    else if (IsA(copy, CaseExpr))
+        widen(&reinterpret_cast<CaseExpr *>(copy)->casetype);
+    else if (IsA(copy, MinMaxExpr))
+        widen(&reinterpret_cast<MinMaxExpr *>(copy)->minmaxtype);
+    return copy;
+}
+
+} // namespace
+
 // The server prints columns of a relation under the names that they have, but those of a list of
 // values under the names that it is given.
+//
+// It prints the schema of a function or operator where the name alone would find another one for
+// arguments of these types. The text will be read for bigints, under any search_path: the arguments
+// have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
     List *columns = NIL;
@@ -433,7 +476,8 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
     statement->rtable = server::list_of(entry);
     List *context =
         deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
-    return deparse_expression(tree, context, false, false);
+    Renamed renamed = {.attributes = attributes, .count = count};
+    return deparse_expression(with_bigints(tree, &renamed), context, false, false);
 }
 
 bool names_whole_row(Node *tree) {

@@ -79,7 +79,8 @@ Default find_default(Oid attrdef, bool may_be_missing = false);
 char *deparsed(Node *tree, Oid relation);
 
 // Returns the expression as the server would print it if some columns of the relation had other
-// names: name[i] instead of that of the column attribute[i].
+// names, name[i] instead of that of the column attribute[i], and were bigints. Read again, it calls
+// the functions and operators of the same schemas, whatever the search_path is.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
 

@@ -72,14 +72,12 @@ using acts::StoredAct;
     pg_unreachable();
 }
 
-[[noreturn]] void raise_copied(int error_code, int node, const StoredAct &proof) {
-    ereport(
-        ERROR, errcode(error_code),
-        errmsg("this server is a copy of another, which makes IDs with snowflake node %d", node),
-        errdetail("The original runs at %s, this server at %s.", proof.where, place::here()),
-        errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
-                "SELECT snowflake.claim_node(); "
-                "If the other is gone for good: SELECT snowflake.announce_node();"));
+[[noreturn]] void raise_copied(int error_code, const StoredAct &proof) {
+    ereport(ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
+            errdetail("The original runs at %s, this server at %s.", proof.where, place::here()),
+            errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
+                    "SELECT snowflake.claim_node(); "
+                    "If the other is gone for good: SELECT snowflake.announce_node();"));
     pg_unreachable();
 }
 
@@ -150,7 +148,7 @@ void raise_refused(int error_code, const Verdict<StoredAct> &verdict, int settin
     case Standing::kept_free:
         raise_kept_free(error_code, verdict.node, *verdict.reason);
     case Standing::copied:
-        raise_copied(error_code, verdict.node, *verdict.reason);
+        raise_copied(error_code, *verdict.reason);
     case Standing::valid:
         break;
     }

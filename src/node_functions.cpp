@@ -52,28 +52,77 @@ void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const 
     tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
 }
 
+// The acts that concern one number, as this instance sees them. They alone decide on the number,
+// and of many acts they are few.
+class OfNumber {
+  public:
+    explicit OfNumber(acts::Acts all)
+        : all_(all), self_(acts::see(all).self()),
+          some_(static_cast<acts::StoredAct *>(palloc((all.size() + 1) * sizeof *some_))),
+          view_(acts::see({})) {}
+
+    // Returns the view of a number, which holds until the view of another is asked for.
+    const acts::View &view(std::int32_t node) {
+        if (node == node_)
+            return view_;
+        const acts::StoredAct *end =
+            std::copy_if(all_.begin(), all_.end(), some_, [this, node](const acts::StoredAct &act) {
+                return concerns(act, self_.system_identifier, self_.database, node);
+            });
+        view_ = acts::see({some_, end});
+        node_ = node;
+        return view_;
+    }
+
+  private:
+    acts::Acts all_;
+    Identity self_;
+    acts::StoredAct *some_;
+    acts::View view_;
+    std::int32_t node_ = 0;
+};
+
 // Adds rows for what is still in force of an act: one for each part that was lost to the same
 // instance, or to none. A copy has lost all to its original.
-void put_act(const ReturnSetInfo &result, const acts::View &view, const acts::StoredAct &act) {
-    const bool is_own = act.about == view.self();
-    const acts::StoredAct *original = is_own ? view.proof_of_original() : nullptr;
+void put_act(const ReturnSetInfo &result, OfNumber &of_number, const acts::StoredAct &act,
+             bool is_own, const acts::StoredAct *original) {
     std::int32_t first = 0;
-    const acts::StoredAct *lost_to = nullptr;
+    ActId lost_by{};
+    const char *lost_to = nullptr;
     const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
     for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
-        const bool stands = node < end && view.stands(act, node);
-        const acts::StoredAct *rival = stands ? view.rival(node, act) : nullptr;
-        const acts::StoredAct *better = rival != nullptr || !stands ? rival : original;
-        if (first != 0 && (!stands || better != lost_to)) {
-            put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own,
-                        lost_to == nullptr ? nullptr : lost_to->name);
+        const bool stands = node < end && of_number.view(node).stands(act, node);
+        const acts::StoredAct *better = stands ? of_number.view(node).rival(node, act) : nullptr;
+        if (stands && better == nullptr && is_own)
+            better = original;
+        const ActId better_id = better == nullptr ? ActId{} : better->id;
+        if (first != 0 && (!stands || better_id != lost_by)) {
+            put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own, lost_to);
             first = 0;
         }
         if (stands && first == 0) {
             first = node;
-            lost_to = better;
+            lost_by = better_id;
+            lost_to = better == nullptr ? nullptr : better->name;
         }
     }
+}
+
+// Adds rows for all acts, sorted by their first numbers.
+void put_acts(const ReturnSetInfo &result, acts::Acts all, const acts::View &view) {
+    const std::size_t bytes = (all.size() + 1) * sizeof(acts::StoredAct *);
+    auto **begin = static_cast<const acts::StoredAct **>(palloc(bytes));
+    auto **end = begin;
+    for (const acts::StoredAct &act : all)
+        if (act.holds())
+            *end++ = &act;
+    std::sort(begin, end, [](const acts::StoredAct *one, const acts::StoredAct *other) {
+        return one->first < other->first;
+    });
+    const acts::StoredAct *original = view.proof_of_original();
+    OfNumber of_number(all);
+    for (auto **act = begin; act != end; ++act)
+        put_act(result, of_number, **act, (*act)->about == view.self(), original);
 }
 
 } // namespace
@@ -104,9 +153,7 @@ Datum snowflake_cluster(PG_FUNCTION_ARGS) {
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     const acts::Acts all = acts::read();
     const acts::View view = acts::see(all);
-    for (const acts::StoredAct &act : all)
-        if (act.holds())
-            put_act(result, view, act);
+    put_acts(result, all, view);
     if (const acts::StoredAct *twin = view.latest_twin_act())
         put_numbers(result, *twin, "copy", twin->first, twin->last, false,
                     view.is_senior_to(*twin) ? view.last_said()->name : nullptr);

@@ -18,14 +18,14 @@ std::uint64_t forgotten_times = 0; // counts calls of forget()
 // The transaction in which a worker has been started to reply to what arrived.
 LocalTransactionId replied_in = InvalidLocalTransactionId;
 
-// Has a background worker say what this instance has left unsaid, if it has, after a transaction.
-bool start_announcer(const acts::View &view, const Verdict<acts::StoredAct> &verdict, int setting,
-                     TransactionId after) {
-    const bool counts = settings::node_is_given_to_all();
-    const bool lacks = view.lack(verdict, counts).any();
-    if (lacks)
-        announcer::start(counts ? setting : settings::node_unset, after);
-    return lacks;
+// Whether this instance has left unsaid what others should know.
+bool lacks_word(const acts::View &view, const Verdict<acts::StoredAct> &verdict) {
+    return view.lack(verdict, settings::node_is_given_to_all()).any();
+}
+
+// Has a background worker say what this instance has left unsaid, after a transaction.
+void start_announcer(int setting, TransactionId after) {
+    announcer::start(settings::node_is_given_to_all() ? setting : settings::node_unset, after);
 }
 
 int find_node(std::int64_t now_us) {
@@ -37,7 +37,8 @@ int find_node(std::int64_t now_us) {
     const auto verdict = view.judge(setting, now_us);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
-    (void)start_announcer(view, verdict, setting, InvalidTransactionId);
+    if (lacks_word(view, verdict))
+        start_announcer(setting, InvalidTransactionId);
     return verdict.node;
 }
 
@@ -75,8 +76,11 @@ void hear(Relation table, HeapTuple added) {
     report_arrival(view, *arrival.arrived);
     if (replied_in == server::current_transaction())
         return;
-    if (start_announcer(view, view.judge(setting, clock_us()), setting, GetTopTransactionId()))
-        replied_in = server::current_transaction();
+    if (view.to_pass_on(arrival.arrived->about) == nullptr &&
+        !lacks_word(view, view.judge(setting, clock_us())))
+        return;
+    start_announcer(setting, GetTopTransactionId());
+    replied_in = server::current_transaction();
 }
 
 void init() {

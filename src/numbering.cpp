@@ -380,8 +380,7 @@ std::int64_t remove(const Identity &identity) {
 void separate(bool forced) {
     const Start start = begin();
     const StoredAct *last = start.view.last_said();
-    const bool copied =
-        start.view.judge(settings::node(), start.now_us).standing == Standing::copied;
+    const bool copied = start.view.proof_of_original() != nullptr;
     if (!forced && last != nullptr && start.view.is_at_home() && !copied)
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("this server is no copy: it runs where it claimed its snowflake node"),
@@ -405,8 +404,8 @@ std::int32_t take_over(bool forced) {
     const Start start = begin();
     const StoredAct *predecessor = nullptr;
     for (const StoredAct &act : start.acts)
-        if (act.written_here && act.about != start.view.self() && act.holds() &&
-            start.view.stands(act, act.first) &&
+        if (act.written_here && !is_passed_on(act.id) && act.about != start.view.self() &&
+            act.holds() && start.view.stands(act, act.first) &&
             (predecessor == nullptr || act.said_at > predecessor->said_at))
             predecessor = &act;
     if (predecessor == nullptr)

@@ -38,7 +38,8 @@ bool has_column(TupleDesc row, AttrNumber attribute) {
 bool is_pair(TupleDesc row, const Pair &pair) {
     return has_column(row, pair.source) && has_column(row, pair.shadow) &&
            is_source(TupleDescAttr(row, pair.source - 1)->atttypid) &&
-           TupleDescAttr(row, pair.shadow - 1)->atttypid == INT8OID;
+           TupleDescAttr(row, pair.shadow - 1)->atttypid == INT8OID &&
+           TupleDescAttr(row, pair.shadow - 1)->attgenerated == '\0';
 }
 
 Pair pair_of(const Trigger &trigger, TupleDesc row) {
@@ -88,6 +89,18 @@ bool any_differs(const Work &work, TupleTableSlot *row) {
                        [row](const Pair &pair) { return differs(row, pair); });
 }
 
+// The server reads rows as if a NOT NULL column were never null: one that is would make it take
+// other bytes of the row for the values that follow, such as the address of a long one.
+void require_null_allowed(const Work &work, const Pair &pair) {
+    Form_pg_attribute shadow = TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1);
+    if (shadow->attnotnull)
+        ereport(
+            ERROR, errcode(ERRCODE_NOT_NULL_VIOLATION),
+            errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+                   NameStr(shadow->attname), RelationGetRelationName(work.table)),
+            errtablecol(work.table, pair.shadow));
+}
+
 // Stores in work.changed the row of work.locked with its shadows filled.
 void change(const Work &work) {
     TupleDesc row = work.locked->tts_tupleDescriptor;
@@ -99,7 +112,9 @@ void change(const Work &work) {
         const int source = work.pairs[i].source - 1;
         const int shadow = work.pairs[i].shadow - 1;
         work.changed->tts_isnull[shadow] = work.locked->tts_isnull[source];
-        if (!work.locked->tts_isnull[source])
+        if (work.locked->tts_isnull[source])
+            require_null_allowed(work, work.pairs[i]);
+        else
             work.changed->tts_values[shadow] = Int64GetDatum(
                 widened(work.locked->tts_values[source], TupleDescAttr(row, source)->atttypid));
     }

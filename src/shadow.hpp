@@ -39,7 +39,8 @@ struct Pages {
 // waits, ends with the first row that it has changed, and so waits while it holds no other row.
 // Evaluates the expressions of indexes as the role, InvalidOid: as the current one. Raises 42501
 // unless the current role has the rights of the owner, 42P01 if there is no such table, 42809 if it
-// is not stored as a heap, 55000 if a column is none of these any more.
+// is not stored as a heap, 55000 if a column is none of these any more, 23502 if a shadow that is
+// NOT NULL would become null.
 Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits);
 
 // Returns how many pages a table has, and keeps it from being renamed or altered until the

@@ -41,6 +41,18 @@ $function$;
 COMMENT ON FUNCTION snowflake._is_like_an_id(bigint) IS
     'tells whether a number is likely to be an ID of the default layout rather than a count';
 
+CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
+    RETURNS boolean
+    LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT EXISTS (SELECT FROM pg_locks l
+                       WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+                         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$function$;
+COMMENT ON FUNCTION snowflake._is_locked_against_readers(regclass) IS
+    'tells whether to read a table would mean to wait for another session';
+
 CREATE FUNCTION snowflake._column(tab regclass, attname name)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -215,15 +227,17 @@ BEGIN
         SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
                format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
                       format_type(a.atttypid, -1), k.confrelid::regclass),
-               format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.conrelid::regclass, a.attname)
+               snowflake._widen_command(k.conrelid, a.attname, source.seq)
             FROM pg_constraint k
             CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
+            JOIN pg_type y ON y.oid = a.atttypid
             JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
-            WHERE k.contype = 'f' AND k.conparentid = 0
-              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
-              AND CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
-                       THEN snowflake._holds_ids(k.confrelid, pair.there) END;
+            CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                                            THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
+            WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
+              AND coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
+              AND source.seq IS NOT NULL;
     RETURN QUERY
         SELECT 'notice', snowflake._column(i.relid, i.attname),
                format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
@@ -274,15 +288,22 @@ BEGIN
             JOIN pg_namespace n ON n.oid = t.relnamespace
             CROSS JOIN LATERAL snowflake.describe(k.layout) room
             WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
-              -- The trial would wait for whoever alters the table.
-              AND CASE WHEN EXISTS (SELECT FROM pg_locks l
-                                        WHERE l.relation = k.relid AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid())
+              -- The trials would wait for whoever alters the table, or one that it is a partition of.
+              AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above
+                                        WHERE snowflake._is_locked_against_readers(above.relid))
                        THEN false
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
                                WHERE i.inhparent = k.relid
                                  AND (snowflake._try_partition(i.inhrelid, k.attnum, ARRAY[snowflake.from_timestamp(next_week, k.layout)]))[1]
-                                     IS DISTINCT FROM 'f') END;
+                                     IS DISTINCT FROM 'f')
+                           -- A row comes to a table only through all that it is a partition of.
+                           AND NOT EXISTS (
+                               SELECT FROM pg_partition_ancestors(k.relid) above
+                                   JOIN pg_inherits i ON i.inhrelid = above.relid
+                                   JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = k.attname
+                                   WHERE (snowflake._try_partition(above.relid, a.attnum, ARRAY[snowflake.from_timestamp(next_week, k.layout)]))[1]
+                                         = 'f') END;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._findings_of_room(snowflake._key[]) IS
@@ -322,6 +343,9 @@ DECLARE
     reason text;
     cure text;
 BEGIN
+    IF snowflake._is_locked_against_readers('snowflake.nodes') THEN
+        RETURN;
+    END IF;
     BEGIN
         PERFORM snowflake.node();
     EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.

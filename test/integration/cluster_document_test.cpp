@@ -286,7 +286,9 @@ TEST_F(BothWays, ByNativeReplication) {
     add("south");
     {
         const Writer writer(server("north"));
-        ASSERT_NO_FATAL_FAILURE(type("Native replication, both ways"));
+        ASSERT_NO_FATAL_FAILURE(type("Joining by native replication, both ways"));
+        ASSERT_NO_FATAL_FAILURE(type("Joining a third server, or another, by native replication"));
+        ASSERT_NO_FATAL_FAILURE(type("What to alert on"));
     }
     expect_the_same_rows({"north", "south", "west"});
 }
@@ -307,7 +309,7 @@ TEST_F(BothWays, ByPglogical) {
     }
     {
         const Writer writer(server("north"));
-        ASSERT_NO_FATAL_FAILURE(type("pglogical"));
+        ASSERT_NO_FATAL_FAILURE(type("Joining by pglogical"));
     }
     expect_the_same_rows({"north", "south"});
 }
@@ -316,7 +318,66 @@ TEST_F(ClusterDocument, OneWay) {
     add_with_data("north");
     add("south");
     const Writer writer(server("north"));
-    ASSERT_NO_FATAL_FAILURE(type("One way"));
+    ASSERT_NO_FATAL_FAILURE(type("Joining one way"));
+    ASSERT_NO_FATAL_FAILURE(type("What to alert on"));
+}
+
+// Two servers that have ordinary sequences, and replicate to each other.
+class Replicating : public ClusterDocument {
+  protected:
+    void join_with_ordinary_sequences() {
+        for (const std::string name : {"north", "south"}) {
+            Session session(server(name), "shop");
+            session.run("CREATE TABLE orders (id bigserial PRIMARY KEY, item text)");
+            session.run("ALTER SEQUENCE orders_id_seq INCREMENT BY 2 RESTART WITH " +
+                        std::string(name == "north" ? "1" : "2"));
+            session.run("CREATE PUBLICATION shared FOR TABLE orders");
+        }
+        for (const auto &[receiver, sender] :
+             {std::pair{"north", "south"}, std::pair{"south", "north"}})
+            Session(server(receiver), "shop")
+                .run(std::string("CREATE SUBSCRIPTION ") + receiver + "_from_" + sender +
+                     " CONNECTION '" + server(sender).conninfo("shop") +
+                     "' PUBLICATION shared WITH (origin = none, copy_data = false)");
+    }
+
+    // Inserts on both, and expects the same rows on both.
+    void expect_to_go_on() {
+        Id rows = 0;
+        for (const std::string name : {"north", "south"})
+            Session(server(name), "shop")
+                .run("INSERT INTO orders (item) SELECT 'pear' FROM generate_series(1, 5000)");
+        for (const std::string name : {"north", "south"}) {
+            Session session(server(name), "shop");
+            wait_for(session, "(SELECT count(*) FROM orders WHERE item = 'pear') % 10000 = 0");
+            const Id here = session.number("SELECT count(*) FROM orders");
+            EXPECT_EQ(here, rows == 0 ? here : rows);
+            rows = here;
+            EXPECT_EQ(session.number("SELECT sum(apply_error_count) FROM "
+                                     "pg_stat_subscription_stats"),
+                      0);
+        }
+    }
+};
+
+TEST_F(Replicating, AreConvertedWhileTheyWriteAndConvertedBack) {
+    add("north");
+    if (Session(server("north")).number("SHOW server_version_num") < 160000)
+        GTEST_SKIP() << "subscriptions have no origin before PostgreSQL 16";
+    add("south");
+    join_with_ordinary_sequences();
+    {
+        const Writer on_north(server("north"));
+        const Writer on_south(server("south"));
+        ASSERT_NO_FATAL_FAILURE(type("Converting a cluster that replicates already"));
+    }
+    expect_to_go_on();
+    EXPECT_EQ(Session(server("north"), "shop")
+                  .text("SELECT string_agg(DISTINCT snowflake.get_node(id)::text, ' ') "
+                        "FROM orders WHERE item = 'pear'"),
+              "1 2");
+    ASSERT_NO_FATAL_FAILURE(type("Updating and uninstalling the extension"));
+    expect_to_go_on();
 }
 
 class Copied : public ClusterDocument {

@@ -135,6 +135,104 @@ TEST_F(Online, TheResultIsThatOfALock) {
     EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
 }
 
+// A database that is restored from a dump goes on where that was: all objects have other OIDs.
+TEST_F(Online, ARestoreGoesOnWhereTheDumpWas) {
+    Session session(server_);
+    session.run(rows(1000));
+    session.run("CREATE DATABASE locked TEMPLATE postgres");
+    std::vector<std::string> commands = session.texts(plan);
+    const std::string swap = commands.back();
+    commands.pop_back();
+    for (const std::string &command : commands)
+        session.run(command);
+    restore(server_, "restored", dump(server_, "postgres", true), true);
+    EXPECT_EQ(Session(server_, "restored").texts(plan), std::vector<std::string>{swap});
+    run_plan(server_, "restored");
+    Session(server_, "locked")
+        .run("SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
+    EXPECT_EQ(lines_of(server_, "restored"), lines_of(server_, "locked"));
+}
+
+// What a transaction does to the tables of others.
+struct Footprint {
+    Id strong_locks; // those that keep others from writing
+    Id rows_read;
+    std::string files;
+};
+
+// Runs a command in a transaction that is committed. The server counts what transactions before it
+// have read as well, until it writes that down.
+Footprint footprint_of(Session &session, const std::string &command) {
+    const std::string rows_read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))"
+                                  " FROM pg_stat_xact_user_tables WHERE schemaname = 'public'";
+    session.run("BEGIN");
+    const Id read_before = session.number(rows_read);
+    session.run(command);
+    Footprint footprint = {
+        .strong_locks = session.number(
+            "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN"
+            " ('customers'::regclass, 'orders'::regclass, 'tags'::regclass) AND mode IN"
+            " ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')"),
+        .rows_read = session.number(rows_read) - read_before,
+        .files = session.text("SELECT concat_ws(' ', pg_relation_filenode('customers'),"
+                              " pg_relation_filenode('orders'), pg_relation_filenode('tags'))")};
+    session.run("COMMIT");
+    return footprint;
+}
+
+// Others wait for a lock as long as a command holds it, which does not grow with the tables: a
+// command that keeps others from writing reads no row and writes no file anew.
+TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
+    Session session(server_);
+    session.run(rows(1000));
+    session.run("CREATE DATABASE locked TEMPLATE postgres");
+    const std::string files = footprint_of(session, "SELECT").files;
+    int strong = 0;
+    for (const std::string &command : session.texts(plan)) {
+        SCOPED_TRACE(command);
+        // These two are no transactions, but made of such as hold no strong lock.
+        if (command.starts_with("CALL ")) {
+            const std::string table = command.substr(command.rfind(", ") + 2);
+            const Footprint batch =
+                footprint_of(session, "SELECT snowflake._fill_range(" +
+                                          table.substr(0, table.size() - 1) + ", 0, 5, false)");
+            EXPECT_EQ(batch.strong_locks, 0);
+        }
+        if (command.starts_with("CALL ") || command.find(" CONCURRENTLY ") != std::string::npos) {
+            session.run(command);
+            continue;
+        }
+        const Footprint footprint = footprint_of(session, command);
+        EXPECT_EQ(footprint.files, files);
+        if (footprint.strong_locks == 0)
+            continue;
+        ++strong;
+        EXPECT_EQ(footprint.rows_read, 0);
+    }
+    EXPECT_EQ(strong, 4); // a trial, columns, foreign keys, and the swap
+    // A conversion with a lock does read and write what it keeps others from.
+    Session locked(server_, "locked");
+    const Footprint footprint =
+        footprint_of(locked, "SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
+    EXPECT_GT(footprint.strong_locks, 0);
+    EXPECT_GT(footprint.rows_read, 0);
+    EXPECT_NE(footprint.files, files);
+}
+
+// To look at the rows that are there takes no strong lock either.
+TEST_F(Online, ChecksAreValidatedBesideWriters) {
+    Session session(server_);
+    session.run(rows(1000));
+    session.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    session.run("SELECT snowflake._fill_range('customers', 0, 1000, false)");
+    const std::string check =
+        session.text("SELECT snowflake._next_check_to_validate('customers_id_seq', 'customers')");
+    const Footprint footprint =
+        footprint_of(session, "SELECT snowflake._validate('customers', '" + check + "')");
+    EXPECT_EQ(footprint.strong_locks, 0);
+    EXPECT_GT(footprint.rows_read, 0);
+}
+
 // A client that writes to all tables and knows what each of its rows has to hold.
 class Writer {
   public:

@@ -218,6 +218,68 @@ TEST(Copying, IsNoticedByBoth) {
     expect_no_equal_ids(original, copy);
 }
 
+// The original and its copy are joined to a third server, and not to each other.
+TEST(Copying, IsNoticedByWayOfAThirdServer) {
+    const Server original(0, settings);
+    const Server third(0, settings);
+    create(original);
+    create(third);
+    subscribe({third}, {original}, "from_original", false);
+    const Id number = Session(original).number(claim);
+    wait_for(third, "SELECT count(*) FROM snowflake.cluster", "1");
+    EXPECT_NE(Session(third).number(claim), number);
+    const Server copy = Server::copy_of(original);
+    subscribe({original}, {third}, "from_third", false);
+    join({third}, {copy});
+
+    Session on_copy(copy);
+    on_copy.run("SELECT snowflake.nextval()");
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+    for (const Server *server : {&original, &copy})
+        EXPECT_TRUE(has_logged(*server, "WARNING:  a server that is a copy of this one, or its "
+                                        "original, is in use"));
+    // Nothing is passed on for ever: the word of the copy, and the answer.
+    EXPECT_EQ(Session(third).number("SELECT count(*) FROM snowflake.nodes WHERE act::text LIKE "
+                                    "'________-____-8%'"),
+              2);
+    EXPECT_EQ(Session(third).number("SELECT snowflake.announce_node()"), 1);
+    on_copy.run("SELECT snowflake.separate_copy(); SELECT snowflake.claim_node();");
+    EXPECT_NE(on_copy.number(node), number);
+    EXPECT_EQ(Session(original).number(node), number);
+    expect_no_equal_ids(original, copy);
+}
+
+// The original has stopped its copy, and goes on with other files. The copy hears that, too.
+TEST(Copying, DoesNotStopAnOriginalThatMoves) {
+    Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    join({original}, {copy});
+    Session on_copy(copy);
+    on_copy.run("SELECT snowflake.nextval()");
+    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+
+    original.stop();
+    std::filesystem::copy(original.data(), original.file("moved"),
+                          std::filesystem::copy_options::recursive);
+    std::filesystem::remove_all(original.data());
+    std::filesystem::rename(original.file("moved"), original.data());
+    original.start();
+    EXPECT_EQ(Session(original).number(node), number);
+    wait_for(on_copy, "(SELECT count(DISTINCT place) FROM snowflake.nodes) = 3");
+    EXPECT_EQ(on_copy.text("SELECT snowflake._say_what_lacks()"), "f");
+    wait_until_heard(copy);
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+    EXPECT_EQ(Session(original).number("SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT "
+                                       "NULL"),
+              1);
+}
+
 // No command of a copy takes anything from its original.
 TEST(Copying, TakesNothingFromTheOriginal) {
     const Server original(0, settings);
@@ -252,6 +314,15 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
     EXPECT_EQ(Session(original).number(node), number);
+    // It can be separated also where somebody has removed the instance meanwhile.
+    on_copy.run("BEGIN");
+    on_copy.run("INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, "
+                "database, copy, place, name, claimed_at, said_at, free_from, version) SELECT "
+                "gen_random_uuid(), 'remove', node, last_node, system_identifier, database, copy, "
+                "'elsewhere:/data#1', name, claimed_at, now() + interval '1 h', now(), version "
+                "FROM snowflake.cluster WHERE is_this_instance");
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.separate_copy()"), "00000");
+    on_copy.run("ROLLBACK");
     // The hint for an original that is gone for good.
     on_copy.run("SELECT snowflake.announce_node();");
     EXPECT_EQ(on_copy.number(node), number);

@@ -32,7 +32,7 @@ constexpr std::int64_t at(std::int64_t seconds) {
 
 ActId next_id() {
     static std::uint64_t count = 0;
-    return {.high = 0, .low = ++count};
+    return {.high = 0x4000, .low = ++count};
 }
 
 // An act about an instance that was said when its numbers were claimed.
@@ -254,6 +254,26 @@ TEST(Claims, OfTheOwnPastAreNotThoseOfACopy) {
     EXPECT_EQ(see(two, elsewhere).latest_twin_act(), &two.back());
 }
 
+// A copy claims a number, and its original, which has none, answers. Or the original moves, after
+// its copy has given its number up.
+TEST(Claims, OfACopyAreNotThoseOfTheOriginalsOwnPast) {
+    const Act copied = of_twin(claim(me, 7, 5));
+    Act answer = act(Kind::here, me, 0, 6);
+    answer.answers = copied.id;
+    EXPECT_EQ(standing(no_setting, {copied, answer}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {copied, claim(me, 8, 6), release(me, 8, 7, 8)}),
+              Standing::unset);
+
+    const Act first = claim(me, 7, 1);
+    Act moved = again(first, 20);
+    moved.place = 9;
+    const std::vector<Act> acts = {first, of_twin(release(me, 7, 10, 70)), moved};
+    const auto view = see(acts, 9);
+    EXPECT_NE(view.latest_twin_act(), nullptr);
+    const std::vector<Act> given_up = {first, of_twin(claim(me, 8, 10)), moved};
+    EXPECT_EQ(see(given_up, 9).standing(me, 8), nullptr);
+}
+
 // A verdict needs no other acts than those that concern the instance.
 TEST(Claims, DependOnTheActsThatConcernTheInstance) {
     Random random(environment_number("SNOWFLAKE_SEED", 20230101));
@@ -297,6 +317,29 @@ TEST(Claims, DependOnTheActsThatConcernTheInstance) {
     }
 }
 
+TEST(Claims, ConcernTheDatabaseTheyAreAbout) {
+    EXPECT_TRUE(concerns(act(Kind::here, me, 0, 1), server, database, 7));
+    EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server, database + 1, 7));
+    EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server + 1, database, 7));
+    EXPECT_TRUE(concerns(claim(other, 7, 1), server, database, 7));
+    EXPECT_TRUE(concerns(act(Kind::ignore, other, 0, 1), server, database, 7));
+}
+
+// The epoch itself is a time that a clock can show.
+TEST(Claims, OfTheEpochAreCredible) {
+    EXPECT_TRUE(is_better(at(0), other, at(0) - 1, me));
+    EXPECT_FALSE(is_better(at(0) - 1, other, at(0), me));
+}
+
+TEST(Claims, LackWhateverIsUnsaid) {
+    const ActId some = next_id();
+    EXPECT_FALSE(Lack{}.any());
+    EXPECT_TRUE((Lack{.setting = true}.any()));
+    EXPECT_TRUE((Lack{.place = true}.any()));
+    EXPECT_TRUE((Lack{.answer = some}.any()));
+    EXPECT_TRUE((Lack{.removal = some}.any()));
+}
+
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
     Act ignore = act(Kind::ignore, other, 0, 9);
     ignore.written_here = true;
@@ -307,6 +350,7 @@ TEST(Claims, OfUnrelatedInstancesCountForNothing) {
 
 TEST(Claims, OfALaterVersionCountForNothing) {
     expect_valid(7, 7, {act(Kind::unknown, other, 7, 1)});
+    expect_taken(other, 7, {claim(other, 7, 1), act(Kind::unknown, other, 7, 2)});
 }
 
 // A failover: the standby runs elsewhere, and has the same acts.
@@ -382,6 +426,114 @@ TEST(Claims, OfACopyEndWithALaterWordOfTheOriginal) {
     EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(15)).standing, Standing::valid);
 }
 
+// A third instance hears both, and they do not hear each other. It passes on, once, by which words
+// the two have shown up in turn.
+TEST(Claims, OfACopyArePassedOnToTheOriginalByAThird) {
+    const Act first = claim(other, 7, 1);
+    Act moved = again(first, 10); // said by the copy
+    moved.place = 9;
+    const Act more = again(moved, 11);
+    std::vector<Act> acts = {first, claim(me, 3, 4), claim(third, 8, 5), more, moved};
+    const auto expect_to_pass_on = [&acts](const Act *expected) {
+        const auto view = see(acts);
+        const Act *found = view.to_pass_on(other);
+        ASSERT_EQ(found == nullptr, expected == nullptr);
+        if (expected != nullptr) {
+            EXPECT_EQ(found->id, expected->id);
+        }
+        EXPECT_EQ(view.to_pass_on(third), nullptr); // it has always run in one place
+        EXPECT_EQ(view.to_pass_on(me), nullptr);
+    };
+    const auto pass_on = [&acts](Act act, bool here) {
+        act.id = passed_on(act.id);
+        act.written_here = here;
+        acts.push_back(act);
+    };
+    expect_to_pass_on(&moved);
+    pass_on(moved, false); // so has another
+    expect_to_pass_on(&moved);
+    acts.pop_back();
+    pass_on(moved, true);
+    expect_to_pass_on(nullptr);
+    Act answer = again(first, 12); // said by the original
+    answer.answers = passed_on(moved.id);
+    acts.push_back(answer);
+    expect_to_pass_on(&answer);
+    pass_on(answer, true);
+    expect_to_pass_on(nullptr);
+    // What others do to the instance is not said by it, and a later version's words are unknown.
+    for (const Kind kind : {Kind::remove, Kind::ignore, Kind::unknown}) {
+        Act alien = act(kind, other, 7, 20);
+        alien.place = 9;
+        acts.push_back(alien);
+        expect_to_pass_on(nullptr);
+    }
+    // Of several words in the same place, the first is the one to be passed on, in whatever order
+    // the acts are. What was passed on to this instance goes no further.
+    acts = {moved, more, first};
+    expect_to_pass_on(&moved);
+    acts = {first};
+    pass_on(moved, false);
+    expect_to_pass_on(nullptr);
+    // An instance never passes on what its own copy says.
+    const Act own = claim(me, 7, 1);
+    acts = {own, of_twin(again(own, 10))};
+    EXPECT_EQ(see(acts).to_pass_on(me), nullptr);
+}
+
+// The original answers what was passed on to it, and not again when it hears the copy itself.
+TEST(Claims, OfACopyAreAnsweredOnceHoweverTheyAreHeard) {
+    const Act first = claim(me, 7, 1);
+    Act moved = again(first, 10);
+    moved.place = elsewhere;
+    Act answer = again(first, 12);
+    answer.answers = passed_on(moved.id);
+    const std::vector<Act> acts = {first, answer, of_twin(moved)};
+    EXPECT_FALSE(see(acts).lack(see(acts).judge(no_setting, at(13)), counts).any());
+}
+
+// A copy is answered by its original, whatever another copy has answered, also where it has only
+// answered itself; and by a server that runs elsewhere than it did, once it has said so.
+TEST(Claims, OfACopyAreAnsweredByTheOriginalItself) {
+    const Act first = claim(me, 7, 1);
+    const Act moved = of_twin(again(first, 10));
+    Act of_another = of_twin(again(first, 11), moved.id);
+    of_another.place = 9;
+    const auto answer = [](const std::vector<Act> &acts, std::uint64_t place) {
+        const auto view = see(acts, place);
+        return view.lack(view.judge(no_setting, at(20)), counts).answer;
+    };
+    Act earlier = of_another;
+    earlier.said_at = at(9);
+    EXPECT_EQ(answer({first, moved, earlier}, home), moved.id);
+    EXPECT_EQ(answer({first, of_another}, home), of_another.id);
+    EXPECT_EQ(answer({first, moved}, 9), ActId{});
+}
+
+// The original has stopped its copy, and moves: to other files, or by a failover. The copy hears
+// that, and says nothing that would stop the original in its turn.
+TEST(Claims, OfAnOriginalThatMovesAreNotEndedByAStoppedCopy) {
+    const Act first = claim(me, 7, 1);
+    Act copied = again(first, 10); // said by the copy
+    copied.place = elsewhere;
+    Act answer = again(first, 12); // said by the original
+    answer.written_here = false;
+    answer.answers = copied.id;
+    Act moved = again(first, 20); // said by the original, in a third place
+    moved.written_here = false;
+    moved.place = 9;
+    const std::vector<Act> at_copy = {first, copied, answer, moved};
+    const auto copy = see(at_copy, elsewhere);
+    const auto verdict = copy.judge(no_setting, at(21));
+    EXPECT_EQ(verdict.standing, Standing::copied);
+    EXPECT_FALSE(copy.lack(verdict, counts).any());
+    // The word of an original that it can tell by is answered, so that the original knows of it.
+    answer.answers = {};
+    const std::vector<Act> heard = {first, copied, answer};
+    const auto same = see(heard, elsewhere);
+    EXPECT_EQ(same.lack(same.judge(no_setting, at(21)), counts).answer, answer.id);
+}
+
 // What the old primary said before a failover comes late: nothing shows that it lives.
 TEST(Claims, OfAPromotedStandbyDoNotEndWithOldWords) {
     const Act first = claim(me, 7, 1);
@@ -416,6 +568,19 @@ TEST(Claims, OfASeparatedCopyAreItsOwn) {
     expect_valid(7, no_setting, at_original);
 }
 
+// What the original says of a separated copy does not make it that copy, and another database of
+// the server may be one.
+TEST(Claims, OfASeparatedCopyAreNotTheOriginals) {
+    const Identity apart{.system_identifier = server, .database = database, .copy = 99};
+    const Identity neighbour{.system_identifier = server, .database = database + 1, .copy = 99};
+    Act removed = removal(apart, 8, 10);
+    removed.written_here = true;
+    Act separate = act(Kind::separate, neighbour, 0, 11);
+    separate.written_here = true;
+    const std::vector<Act> acts = {claim(me, 7, 1), removed, separate};
+    EXPECT_EQ(see(acts).self(), me);
+}
+
 TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
     const std::vector<Act> none;
     EXPECT_TRUE(see(none).lack(see(none).judge(7, at(1)), counts).setting);
@@ -424,6 +589,218 @@ TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
     EXPECT_FALSE(see(known).lack(see(known).judge(7, at(1)), counts).any());
     const std::vector<Act> lost = {claim(other, 7, 1)};
     EXPECT_FALSE(see(lost).lack(see(lost).judge(7, at(1)), counts).any());
+}
+
+TEST(Claims, AreAsLateAsTheLatestThatTheClockShouldNotBeBehind) {
+    const std::vector<Act> none;
+    EXPECT_EQ(see(none).latest_claim(), nullptr);
+    Act wide = act(Kind::lease, third, 0, 5);
+    wide.last = 3;
+    Act beyond = claim(third, last_claimable_node + 1, 30);
+    Act ignore = act(Kind::ignore, {.system_identifier = 80, .database = 5, .copy = 0}, 0, 1);
+    ignore.written_here = true;
+    const Act ignored = claim(ignore.about, 9, 40);
+    const Act given_up = claim(other, 8, 20);
+    const std::vector<Act> acts = {claim(other, 7, 3),
+                                   wide,
+                                   claim(other, 6, 4),
+                                   beyond,
+                                   ignored,
+                                   ignore,
+                                   given_up,
+                                   release(other, 8, 21, 22),
+                                   claim(me, 5, 50)};
+    ASSERT_NE(see(acts).latest_claim(), nullptr);
+    EXPECT_EQ(see(acts).latest_claim()->id, wide.id);
+    const std::vector<Act> last = {claim(other, 1, 2), claim(third, last_claimable_node, 3)};
+    EXPECT_EQ(see(last).latest_claim()->about, third);
+    const std::vector<Act> first = {claim(third, 1, 3), claim(other, 2, 2)};
+    EXPECT_EQ(see(first).latest_claim()->about, third);
+}
+
+TEST(Claims, AreSaidLaterThanAllThatIsKnownOfTheInstance) {
+    const std::vector<Act> acts = {claim(me, 7, 10), claim(other, 7, 20)};
+    EXPECT_EQ(see(acts).next_said_at(me, at(9)), at(10) + 1);
+    EXPECT_EQ(see(acts).next_said_at(me, at(10)), at(10) + 1);
+    EXPECT_EQ(see(acts).next_said_at(me, at(11)), at(11));
+    EXPECT_EQ(see(acts).next_said_at(third, at(1)), at(1));
+}
+
+TEST(Claims, OfTheSeniorAreThoseOfWhoWasThereFirst) {
+    const Act first = claim(me, 7, 1);
+    const Act copied = of_twin(claim(me, 7, 10));
+    const std::vector<Act> acts = {first, copied};
+    EXPECT_TRUE(see(acts).is_senior_to(copied));
+    const Act earlier = of_twin(claim(me, 7, 0));
+    const std::vector<Act> junior = {first, earlier};
+    EXPECT_FALSE(see(junior).is_senior_to(earlier));
+    // A server that has said nothing yet is senior to none, also where its lost words come back.
+    Act lost = first;
+    lost.written_here = false;
+    const std::vector<Act> silent = {lost, copied};
+    EXPECT_EQ(see(silent).last_said(), nullptr);
+    EXPECT_FALSE(see(silent).is_senior_to(copied));
+}
+
+// Removals and commands to ignore name an instance without being said by it.
+TEST(Claims, AreNotSaidByWhoeverIsNamedInACommand) {
+    const Act first = claim(me, 7, 1);
+    for (const Kind kind : {Kind::remove, Kind::ignore}) {
+        const std::vector<Act> acts = {first, of_twin(act(kind, me, 9, 10))};
+        EXPECT_EQ(see(acts).latest_twin_act(), nullptr);
+        Act here = act(kind, me, 9, 10);
+        const std::vector<Act> own = {first, here};
+        EXPECT_EQ(see(own).last_said()->id, first.id);
+    }
+    // Nor is this instance older or younger than a copy because a removal was typed there.
+    Act removed = of_twin(act(Kind::remove, me, 9, 0));
+    const Act copied = of_twin(again(first, 10));
+    const std::vector<Act> acts = {first, removed, copied};
+    EXPECT_TRUE(see(acts).is_senior_to(copied));
+}
+
+// What somebody ignores elsewhere, or ignores of another, changes nothing here.
+TEST(Claims, OfOthersThanTheUnrelatedCount) {
+    Act ignore = act(Kind::ignore, third, 0, 9);
+    ignore.written_here = true;
+    expect_taken(other, 7, {claim(other, 7, 1), ignore});
+    Act alike = claim(other, 8, 1);
+    alike.written_here = true;
+    expect_taken(other, 7, {claim(other, 7, 1), alike});
+}
+
+// Each part of what speaks for an end to a claim of another is needed.
+TEST(Claims, CountFromTheirBeginningUnlessTheNumberWasGivenUpMeanwhile) {
+    const Act first = claim(other, 7, 10);
+    const Act back = again(first, 100);
+    const auto expect_from = [&](std::int64_t seconds, Act end) {
+        const std::vector<Act> acts = {first, end, back};
+        EXPECT_EQ(see(acts).counts_from(back, 7), at(seconds));
+    };
+    expect_from(100, removal(other, 7, 50));
+    expect_from(100, release(other, 7, 50, 60));
+    expect_from(10, removal(other, 8, 50));             // of another number
+    expect_from(10, removal(third, 7, 50));             // of another instance
+    expect_from(10, removal(other, 7, 9));              // before the claim
+    expect_from(10, removal(other, 7, 10));             // ended by the claim
+    expect_from(10, removal(other, 7, 100));            // ended by the last word
+    expect_from(10, removal(other, 7, 101));            // after the last word
+    expect_from(10, act(Kind::here, other, 7, 50));     // no end
+    Act elsewhere_given_up = release(other, 7, 50, 60); // by a copy
+    elsewhere_given_up.place = 9;
+    expect_from(10, elsewhere_given_up);
+}
+
+// A claim counts again from the first word after the end that is about it.
+TEST(Claims, CountFromTheFirstWordAboutTheNumberAfterItsEnd) {
+    const Act first = claim(other, 7, 10);
+    const Act back = again(first, 100);
+    const auto expect_from = [&](std::int64_t seconds, const Act &word) {
+        const std::vector<Act> acts = {first, removal(other, 7, 50), word, back};
+        EXPECT_EQ(see(acts).counts_from(back, 7), at(seconds));
+    };
+    expect_from(60, again(first, 60));
+    expect_from(100, again(first, 50)); // what was said at the same time did not go on regardless
+    expect_from(100, claim(third, 7, 60));
+    expect_from(100, claim(other, 8, 60));
+    expect_from(100, act(Kind::here, other, 7, 60));
+    Act elsewhere_said = again(first, 60);
+    elsewhere_said.place = 9;
+    expect_from(100, elsewhere_said);
+}
+
+// What is given up in one place ends what was said before in another one only if the instance ran
+// there later.
+TEST(Claims, EndElsewhereOnlyWhereTheInstanceWentLater) {
+    const Act first = claim(other, 7, 10);
+    Act given_up = release(other, 7, 50, 60);
+    given_up.place = 9;
+    Act moved = again(first, 100);
+    moved.place = 8;
+    const auto expect_from = [&](std::int64_t seconds, std::vector<Act> more) {
+        std::vector<Act> acts = {first, given_up, moved};
+        acts.insert(acts.end(), more.begin(), more.end());
+        EXPECT_EQ(see(acts).counts_from(moved, 7), at(seconds));
+    };
+    const auto in_the_place = [](Act one, std::int64_t seconds) {
+        one = again(one, seconds);
+        one.place = 8;
+        return one;
+    };
+    expect_from(100, {});
+    expect_from(10, {in_the_place(first, 40)});                          // it ran there before
+    expect_from(10, {in_the_place(first, 50)});                          // at the same time
+    expect_from(100, {in_the_place(claim(third, 7, 10), 40)});           // another did
+    expect_from(100, {in_the_place(claim(other, 8, 10), 40)});           // with another number
+    expect_from(100, {in_the_place(act(Kind::here, other, 7, 10), 40)}); // without a claim
+    expect_from(100, {again(first, 40)});                                // elsewhere
+}
+
+// Only another instance that has given up this number keeps it free, and only if it has not taken
+// it again.
+TEST(Claims, KeepFreeOnlyWhatWasGivenUp) {
+    const auto kept = [](const std::vector<Act> &acts) {
+        return see(acts).kept_free(7, at(50)) != nullptr;
+    };
+    EXPECT_TRUE(kept({release(other, 7, 2, 100)}));
+    EXPECT_FALSE(kept({release(me, 7, 2, 100)}));
+    EXPECT_FALSE(kept({release(other, 8, 2, 100)}));
+    EXPECT_FALSE(kept({release(other, 7, 2, 50)}));
+    EXPECT_FALSE(kept({release(other, 7, 2, 100), claim(other, 7, 3)}));
+    Act holding = claim(other, 7, 2);
+    holding.free_from = at(100);
+    EXPECT_FALSE(kept({holding}));
+}
+
+// The instance tells those that are back, and no others, that they have lost the number.
+TEST(Claims, OfThoseThatAreBackAreTheOnlyOnesToBeTold) {
+    const Act mine = claim(me, 7, 70);
+    const Act end = removal(other, 7, 5);
+    const auto told = [](const std::vector<Act> &acts) {
+        const auto view = see(acts);
+        return view.lack(view.judge(no_setting, at(200)), counts).removal != ActId{};
+    };
+    const Act back = again(claim(other, 7, 1), 100);
+    EXPECT_TRUE(told({end, mine, back}));
+    EXPECT_FALSE(told({end, mine, claim(other, 7, 100)})); // it knows that it is later
+    EXPECT_FALSE(told({end, mine, back, release(other, 7, 110, 170)}));
+    Act ignore = act(Kind::ignore, other, 0, 9);
+    ignore.written_here = true;
+    EXPECT_FALSE(told({end, mine, back, ignore}));
+    // Whoever makes no IDs with the number has nothing to tell.
+    EXPECT_FALSE(told({end, claim(third, 7, 60), mine, back}));
+}
+
+// A word of this server in another place, or an answer, is not what a copy has to be told of.
+TEST(Claims, OfACopyEndOnlyWithWhatIsLaterThanItsOwnWordWhereItRuns) {
+    Act moved = again(claim(me, 7, 1), 10);
+    moved.place = elsewhere;
+    Act word = again(claim(me, 7, 1), 10);
+    word.written_here = false;
+    word.place = 9;
+    Act senior = again(word, 1);
+    const std::vector<Act> same_time = {senior, moved, word};
+    EXPECT_EQ(see(same_time, elsewhere).judge(no_setting, at(40)).standing, Standing::valid);
+    Act later = again(word, 11);
+    const std::vector<Act> ended = {senior, moved, later};
+    EXPECT_EQ(see(ended, elsewhere).judge(no_setting, at(40)).standing, Standing::copied);
+}
+
+TEST(Claims, AreRemovedOnlyFromTheInstanceThatIsNamed) {
+    EXPECT_EQ(standing(no_setting, {removal(other, 7, 5)}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {release(me, 7, 5, 6)}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {removal(me, 7, 5), release(me, 7, 6, 7)}), Standing::unset);
+    EXPECT_EQ(standing(no_setting, {removal(me, 7, 5)}), Standing::removed);
+    // A number that this instance has given up is no claim of its own that could go before another.
+    expect_taken(other, 7, {release(me, 7, 5, 6), claim(other, 7, 10)});
+}
+
+// Nothing is said of a place where there is no claim.
+TEST(Claims, AreSaidOfAPlaceOnlyWhereThereAreAny) {
+    const Act here = act(Kind::here, me, 0, 1);
+    const std::vector<Act> acts = {here};
+    const auto moved = see(acts, elsewhere);
+    EXPECT_FALSE(moved.lack(moved.judge(7, at(2)), false).any());
 }
 
 TEST(DerivedNode, IsSpreadOverAllNumbers) {
@@ -443,6 +820,13 @@ TEST(DerivedNode, IsSpreadOverAllNumbers) {
 
 Seen nowhere(std::int32_t) {
     return Seen::nowhere;
+}
+
+TEST(Choice, PassesOverWhatTheInstanceHasReservedAlone) {
+    const int derived = derived_node(me);
+    const std::vector<Act> own = {claim(me, derived, 1)};
+    EXPECT_EQ(see(own).choose(at(9), nowhere), derived);
+    EXPECT_FALSE(see(own).is_taken(derived, at(9)));
 }
 
 TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {

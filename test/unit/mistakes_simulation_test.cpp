@@ -35,6 +35,7 @@ struct Rules {
     bool kept_free = true; // what is given up is kept free
     bool epoch = true;     // a clock before the epoch makes no claim
     bool removals = true;  // a server that has lost its number, and is back, is told
+    bool passing = true;   // a third server passes on what copies and originals say
 };
 
 struct Server {
@@ -74,15 +75,10 @@ class World {
 
     void write(std::size_t i, Act act) {
         Server &server = at(i);
-        act.id = {.high = 1, .low = ++count_};
+        act.id = {.high = 0x4000, .low = ++count_};
         act.place = server.place;
         act.said_at = see(server).next_said_at(act.about, clock_of(server));
-        act.written_here = true;
-        server.acts.push_back(act);
-        act.written_here = false;
-        for (const Link &link : links_)
-            if (link.sender == i)
-                news_.push_back({.due = seconds_ + 1, .receiver = link.receiver, .act = act});
+        put(i, act);
     }
 
     // Does what claim_node() does; node 0: chooses. Returns whether there was a number.
@@ -154,7 +150,7 @@ class World {
     void run(std::int64_t duration) {
         for (const std::int64_t end = seconds_ + duration; seconds_ < end; ++seconds_) {
             while (!news_.empty() && news_.front().due <= seconds_) {
-                hear(at(news_.front().receiver), news_.front().act);
+                hear(news_.front().receiver, news_.front().act);
                 news_.pop_front();
             }
             for (std::size_t i = 0; i < servers_.size(); ++i)
@@ -166,6 +162,16 @@ class World {
     [[nodiscard]] std::int64_t ids() const { return static_cast<std::int64_t>(makers_.size()); }
 
   private:
+    // Adds an act to those of a server, and sends it to all that hear the server.
+    void put(std::size_t i, Act act) {
+        act.written_here = true;
+        at(i).acts.push_back(act);
+        act.written_here = false;
+        for (const Link &link : links_)
+            if (link.sender == i)
+                news_.push_back({.due = seconds_ + 1, .receiver = link.receiver, .act = act});
+    }
+
     struct Link {
         std::size_t receiver;
         std::size_t sender;
@@ -176,11 +182,21 @@ class World {
         Act act;
     };
 
-    // What the trigger does: an act that is there already is passed over.
-    static void hear(Server &server, const Act &act) {
-        if (std::none_of(server.acts.begin(), server.acts.end(),
-                         [&](const Act &one) { return one.id == act.id; }))
-            server.acts.push_back(act);
+    // What the triggers do: an act that is there already is passed over, and one that others may
+    // not have heard is passed on.
+    void hear(std::size_t i, const Act &act) {
+        Server &server = at(i);
+        if (std::any_of(server.acts.begin(), server.acts.end(), [&](const Act &one) {
+                return one.id == act.id || one.id == not_passed_on(act.id);
+            }))
+            return;
+        server.acts.push_back(act);
+        const Act *found = rules_.passing ? see(server).to_pass_on(act.about) : nullptr;
+        if (found == nullptr)
+            return;
+        Act passed = *found;
+        passed.id = passed_on(passed.id);
+        put(i, passed);
     }
 
     static int lowest_free(const Server &server) {
@@ -198,11 +214,11 @@ class World {
         const auto view = see(server);
         const auto verdict = view.judge(server.setting, clock_of(server));
         server.is_stopped = verdict.standing != Standing::valid;
-        if (server.is_stopped)
-            return;
         const Lack lack = view.lack(verdict, rules_.settings);
         if (rules_.twins || lack.setting)
             say(i, verdict, lack);
+        if (server.is_stopped)
+            return;
         if (rules_.removals && lack.removal != ActId{})
             say_removal(i, verdict, lack);
         const Id id = default_layout.compose(
@@ -398,6 +414,45 @@ TEST(Mistakes, OfASilentCopyThatIsNotHeard) {
         EXPECT_TRUE(world.at(copy).is_stopped);
     };
     EXPECT_LE(made_twice({}, story), 50 * 13);
+}
+
+// The copy is joined to a third server alone, which hears both.
+TEST(Mistakes, OfASilentCopyThatOnlyAThirdHears) {
+    const auto story = [](World &world) {
+        const std::size_t north = world.add(new_server());
+        const std::size_t south = world.add(new_server());
+        join(world, north, south);
+        world.claim(north);
+        world.run(10);
+        world.claim(south);
+        const std::size_t copy = copy_of(world, north);
+        join(world, south, copy);
+        world.run(100);
+        EXPECT_FALSE(world.at(north).is_stopped);
+        EXPECT_FALSE(world.at(south).is_stopped);
+    };
+    const std::int64_t without = made_twice({.passing = false}, story);
+    const std::int64_t with = made_twice({}, story);
+    print("silent copies that a third hears", without, with);
+    EXPECT_EQ(without, 50 * 100);
+    EXPECT_LE(with, 50 * 6); // until the copy has heard the answer, by way of the third
+}
+
+// The original has stopped its copy, and then goes on in another place.
+TEST(Mistakes, OfAnOriginalThatMovesAfterItsCopyHasSpoken) {
+    const auto story = [](World &world) {
+        const std::size_t north = world.add(new_server());
+        world.claim(north);
+        world.run(10);
+        const std::size_t copy = copy_of(world, north);
+        join(world, north, copy);
+        world.run(20);
+        world.at(north).place = 1;
+        world.run(50);
+        EXPECT_FALSE(world.at(north).is_stopped);
+        EXPECT_TRUE(world.at(copy).is_stopped);
+    };
+    EXPECT_LE(made_twice({}, story), 50 * 4);
 }
 
 // The copy is separated before it makes its first ID, and the original goes on.

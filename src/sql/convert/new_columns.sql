@@ -113,8 +113,8 @@ BEGIN
     END IF;
     PERFORM snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege THEN
-    -- The name of the second stands for the whole class, with locks that are not to be had.
-    IF SQLSTATE LIKE '55%' AND SQLSTATE <> '55000' THEN
+    -- The name of the second stands for the whole class, with tables in use by this session, and locks not to be had.
+    IF SQLSTATE = '55P03' THEN
         RAISE;
     END IF;
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
@@ -124,15 +124,15 @@ $function$;
 COMMENT ON FUNCTION snowflake._convert_new_sequence(regclass, text) IS
     'converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way';
 
--- A key holds IDs if its default makes them, or if it references such a key.
-CREATE FUNCTION snowflake._holds_ids(source_relid oid, source_attnum smallint)
-    RETURNS boolean
+-- The IDs of a column come from its default, or from the columns that it references.
+CREATE FUNCTION snowflake._source_of_ids(source_relid oid, source_attnum smallint)
+    RETURNS regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
-    RETURN EXISTS (
+    RETURN (
         WITH RECURSIVE source(relid, attnum) AS (
             SELECT source_relid, source_attnum
             UNION
@@ -141,18 +141,42 @@ BEGIN
                 JOIN pg_constraint k ON k.conrelid = source.relid AND k.contype = 'f'
                 JOIN generate_subscripts(k.conkey, 1) i ON k.conkey[i] = source.attnum
         )
-        SELECT FROM source
+        SELECT used.sequence
+            FROM source
             JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
             CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
-            WHERE used.callee = 'snowflake.nextval');
+            WHERE used.callee = 'snowflake.nextval'
+            ORDER BY used.sequence
+            LIMIT 1);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._holds_ids(oid, smallint) IS
-    'tells whether a column gets snowflake IDs by its default, or by the foreign keys that it has';
+COMMENT ON FUNCTION snowflake._source_of_ids(oid, smallint) IS
+    'returns the sequence whose snowflake IDs a column holds; NULL: it holds none';
+
+-- The server refuses to alter a column that is used by views, triggers, policies and the like. The conversion of the
+-- sequence takes these out of the way, and makes them again.
+CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    attnum constant smallint := (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
+    altered constant snowflake._conversion_column := (tab, attnum, col, false, NULL, NULL, NULL, true, false, false);
+BEGIN
+    IF NOT snowflake._is_id_seq(seq)
+       AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[altered]) d WHERE NOT d.is_rebuilt) THEN
+        RETURN format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
+    END IF;
+    RETURN format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, col);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._widen_command(regclass, name, regclass) IS
+    'returns the command that makes a column bigint that holds copies of the IDs of a sequence';
 
 CREATE FUNCTION snowflake._small_references(
         tables regclass[],
-        OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass)
+        OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
@@ -160,13 +184,15 @@ CREATE FUNCTION snowflake._small_references(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT k.conrelid::regclass, a.attname, format_type(a.atttypid, -1), k.confrelid::regclass
+        SELECT DISTINCT k.conrelid::regclass, a.attname, format_type(a.atttypid, -1), k.confrelid::regclass, source.seq
             FROM unnest(tables) t
             JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
             CROSS JOIN generate_subscripts(k.conkey, 1) i
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[i]
-            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
-              AND CASE WHEN snowflake._is_made_here(k.xmin) THEN snowflake._holds_ids(k.confrelid, k.confkey[i]) END
+                               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
+            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_made_here(k.xmin)
+                                            THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END) source(seq)
+            WHERE source.seq IS NOT NULL
             ORDER BY 1, 2;
 END
 $function$;
@@ -174,7 +200,8 @@ COMMENT ON FUNCTION snowflake._small_references(regclass[]) IS
     'finds the small integers that foreign keys of this transaction bind to columns that hold IDs';
 
 -- The locks that the command has taken suffice, but for a stronger one on the same table.
-CREATE FUNCTION snowflake._widen_new_reference(tab regclass, attname name, type text, referenced regclass, caller_search_path text)
+CREATE FUNCTION snowflake._widen_new_reference(
+        tab regclass, attname name, type text, referenced regclass, seq regclass, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -187,15 +214,20 @@ BEGIN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
     IF NOT snowflake._is_empty(tab) THEN
-        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab), command || ';');
+        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
+                                               snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
     PERFORM snowflake._run_as(command, snowflake._table_role(tab), snowflake._run_path(caller_search_path), NULL);
-EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR invalid_table_definition THEN
-    PERFORM snowflake._warn_of_unconverted(what, SQLERRM, command || ';');
+EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
+    -- Expressions on the column may call what takes integers only.
+    IF SQLSTATE = '55P03' OR snowflake._event_trigger_failed() THEN
+        RAISE;
+    END IF;
+    PERFORM snowflake._warn_of_unconverted(what, SQLERRM, snowflake._widen_command(tab, attname, seq) || ';');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._widen_new_reference(regclass, name, text, regclass, text) IS
+COMMENT ON FUNCTION snowflake._widen_new_reference(regclass, name, text, regclass, regclass, text) IS
     'makes a column bigint that a new foreign key binds to IDs, unless rows would be rewritten; warns of what stands in the way';
 
 -- The commands of a conversion fire the event trigger, too: the setting is off for them.
@@ -212,7 +244,7 @@ DECLARE
     tables constant regclass[] := ARRAY(SELECT snowflake._tables_of_command());
 BEGIN
     PERFORM snowflake._convert_new_sequence(seq, caller_search_path) FROM snowflake._new_sequences(tables) seq;
-    PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, caller_search_path)
+    PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, r.seq, caller_search_path)
         FROM snowflake._small_references(tables) r;
 END
 $function$;
@@ -232,10 +264,12 @@ BEGIN
     IF setting IS NULL OR pg_catalog.texteq(setting, '') OR pg_catalog.texteq(setting, 'off') THEN
         RETURN;
     ELSIF setting::pg_catalog.bool THEN
-        IF pg_catalog.has_schema_privilege('snowflake', 'USAGE') THEN
-            PERFORM snowflake._convert_columns_of_command(pg_catalog.current_setting('search_path'));
-        ELSE
+        IF NOT pg_catalog.has_schema_privilege('snowflake', 'USAGE') THEN
             RAISE WARNING 'snowflake.convert_new_columns has no effect: permission denied for schema snowflake';
+        ELSIF NOT pg_catalog.has_function_privilege('snowflake._convert_columns_of_command(pg_catalog.text)', 'EXECUTE') THEN
+            RAISE WARNING 'snowflake.convert_new_columns has no effect: permission denied for functions in schema snowflake';
+        ELSE
+            PERFORM snowflake._convert_columns_of_command(pg_catalog.current_setting('search_path'));
         END IF;
     END IF;
 END

@@ -332,7 +332,8 @@ BEGIN
                   UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
                   UNION ALL
-                  SELECT format('%s depends on a column to be widened', pg_describe_object(d.classid, d.objid, 0))
+                  SELECT concat(snowflake._with_owner(pg_describe_object(d.classid, d.objid, 0), snowflake._owner_of(d.classid, d.objid)),
+                                ' depends on a column to be widened')
                       FROM unnest(dependents) d
                       WHERE EXISTS (SELECT FROM pg_depend e
                                         WHERE e.classid = d.classid AND e.objid = d.objid

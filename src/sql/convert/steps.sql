@@ -1,6 +1,7 @@
 -- The steps: all commands of a conversion, in order. Several sequences have one plan, in which each table is
 -- altered once.
 
+-- The mark of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again.
 CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean, online boolean)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -9,6 +10,9 @@ CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_ge
 BEGIN
     PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
+    IF increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
+        increment := 'keep';
+    END IF;
     RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment, move_generated,
             ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), online)::snowflake._conversion_part;
 END

@@ -12,6 +12,7 @@ CREATE TYPE snowflake._fill_progress AS (
     page bigint, pages bigint,          -- the next page, and how many there are to look at
     batch bigint,                       -- how many pages the next batch has
     first_pages bigint[], end_pages bigint[], -- of batches that left rows out
+    waits boolean,                      -- whether for the next of these rows
     rows bigint,                        -- how many have been changed
     started timestamptz, told timestamptz, -- when the caller was told last
     is_done boolean);
@@ -39,6 +40,7 @@ BEGIN
     progress.batch := 16;
     progress.first_pages := '{}';
     progress.end_pages := '{}';
+    progress.waits := false;
     progress.rows := 0;
     progress.started := clock_timestamp();
     progress.told := clock_timestamp();
@@ -134,25 +136,28 @@ $function$;
 COMMENT ON FUNCTION snowflake._fill_batch(snowflake._fill_progress) IS
     'fills the shadow columns on the next pages of a table';
 
-CREATE FUNCTION snowflake._fill_row_left_out(progress snowflake._fill_progress)
+-- Who has locked one row mostly has locked others as well. After each row that was waited for, all that have become free
+-- are filled: to wait for every single one would read the pages again and again.
+CREATE FUNCTION snowflake._fill_rows_left_out(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    filled constant bigint :=
-        (snowflake._fill_range(progress.tab, progress.first_pages[1], progress.end_pages[1], true)).filled;
+    outcome constant record :=
+        snowflake._fill_range(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits);
 BEGIN
-    IF filled = 0 THEN
+    progress.waits := NOT progress.waits AND outcome.in_use > 0;
+    IF NOT progress.waits AND outcome.filled = 0 THEN
         progress.first_pages := progress.first_pages[2:];
         progress.end_pages := progress.end_pages[2:];
     END IF;
-    progress.rows := progress.rows + filled;
+    progress.rows := progress.rows + outcome.filled;
     RETURN progress;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_row_left_out(snowflake._fill_progress) IS
-    'fills the shadow columns of a row that another session had locked, and waits for that';
+COMMENT ON FUNCTION snowflake._fill_rows_left_out(snowflake._fill_progress) IS
+    'fills the shadow columns of rows that other sessions had locked, or waits for one that still is';
 
 -- A lock timeout of the caller's bounds the wait for each lock; then the next transaction tries again.
 CREATE FUNCTION snowflake._fill_next(progress snowflake._fill_progress)
@@ -165,7 +170,7 @@ BEGIN
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
         ELSIF progress.first_pages <> '{}' THEN
-            progress := snowflake._fill_row_left_out(progress);
+            progress := snowflake._fill_rows_left_out(progress);
         END IF;
     EXCEPTION WHEN lock_not_available THEN
         NULL;
@@ -175,7 +180,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._fill_next(snowflake._fill_progress) IS
-    'fills the shadow columns of one batch, or of one row that was locked';
+    'fills the shadow columns of one batch, or of rows that were locked';
 
 CREATE FUNCTION snowflake._replica_lag()
     RETURNS bigint

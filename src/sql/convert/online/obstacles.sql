@@ -21,16 +21,25 @@ BEGIN
                 UNION ALL SELECT 'is temporary' WHERE t.relpersistence = 't'
                 UNION ALL SELECT 'is not stored as a heap'
                     WHERE t.relkind = 'r' AND t.relam <> (SELECT oid FROM pg_am WHERE amname = 'heap')
+                -- Without a key the subscription takes a row for another one if they differ in any column, also in one
+                -- that the publisher does not have, and goes on without a word.
+                UNION ALL SELECT 'is in a subscription, and has no primary key by which rows are found that differ in the new column'
+                    WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)
+                      AND NOT EXISTS (SELECT FROM pg_index i
+                                          WHERE i.indrelid = t.oid AND i.indisvalid AND (i.indisprimary OR i.indisreplident))
             ) why(text);
     RETURN QUERY
-        SELECT format('column %I of table %s, which is to be the shadow of %I, is not a bigint without a default and constraints: rename it',
-                      s.shadow_name, s.relid, s.attname)
+        SELECT format('column %I of table %s has the name of the shadow of %I: rename it', s.shadow_name, s.relid, s.attname)
             FROM unnest(shadows) s
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attname = s.shadow_name AND NOT a.attisdropped
-            WHERE s.trigger_name IS NULL AND (a.atttypid <> 'bigint'::regtype OR a.atthasdef OR a.attnotnull OR a.attidentity <> '');
+            WHERE s.trigger_name IS NULL AND s.same IS NULL
+              AND (NOT snowflake._is_offered(s.relid, a.attnum)
+                   OR a.atttypid <> 'bigint'::regtype OR a.atthasdef OR a.attnotnull OR a.attidentity <> '');
     RETURN QUERY
-        SELECT format('shadows of columns of table %s would have the same name, %I', s.relid, s.shadow_name)
-            FROM unnest(shadows) s GROUP BY s.relid, s.shadow_name HAVING count(*) > 1;
+        -- Long names are cut off, and the trigger's is the longer one.
+        SELECT format('shadows of columns of table %s would have the same name, %I: rename one of %s', s.relid, min(s.shadow_name::text),
+                      string_agg(quote_ident(s.attname), ', ' ORDER BY s.attnum))
+            FROM unnest(shadows) s GROUP BY s.relid, snowflake._shadow_trigger_name(s.attname) HAVING count(*) > 1;
     RETURN QUERY
         SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
             FROM (SELECT DISTINCT relid FROM unnest(shadows)) s
@@ -53,6 +62,34 @@ $function$;
 COMMENT ON FUNCTION snowflake._online_obstacles_of_tables(snowflake._conversion_column[], snowflake._shadow[]) IS
     'lists the tables that cannot have shadow columns';
 
+-- The swap looks for the greatest number that a sequence has given out (_greatest_number()).
+CREATE FUNCTION snowflake._online_obstacles_of_numbers(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('table %s would be read under the lock, for the greatest number in column %I: create an index on it, '
+                               'or convert with a lock', t.oid::regclass, a.attname)
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
+            JOIN pg_class t ON t.oid = member.relid
+            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
+            WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+              AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype AND snowflake._is_large(pg_relation_size(t.oid))
+              AND NOT EXISTS (
+                  SELECT FROM pg_index i
+                      JOIN pg_class x ON x.oid = i.indexrelid
+                      JOIN pg_opclass o ON o.oid = i.indclass[0]
+                      WHERE i.indrelid = t.oid AND i.indisvalid AND i.indisready AND i.indpred IS NULL
+                        AND i.indkey[0] = a.attnum AND i.indoption[0] & 1 = 0 AND o.opcintype = 'bigint'::regtype
+                        AND x.relam = (SELECT oid FROM pg_am WHERE amname = 'btree'));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_numbers(snowflake._conversion_column[]) IS
+    'lists the tables that have no index to find the greatest number of a column';
+
 -- A subscriber without the column would stop at the first row. Who has added it here has seen to the subscribers.
 CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._shadow[])
     RETURNS SETOF text
@@ -62,7 +99,8 @@ CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._s
 BEGIN
     RETURN QUERY
         SELECT format('table %s is in publication %I: let that list the columns, or run ALTER TABLE %1$s ADD COLUMN %3$I bigint '
-                      'on the subscribers and then here', s.relid, p.pubname, s.shadow_name)
+                      'on the subscribers and then here, and COMMENT ON COLUMN %1$s.%3$I IS ''snowflake''',
+                      s.relid, p.pubname, s.shadow_name)
             FROM unnest(shadows) s
             JOIN pg_class t ON t.oid = s.relid
             JOIN pg_publication p
@@ -156,6 +194,10 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT 'sets a default' WHERE 'd' IN (k.confupdtype, k.confdeltype)
                 UNION ALL
+                SELECT 'is enforced by triggers that are disabled, or fire on replicas: let them fire, or convert with a lock'
+                    WHERE EXISTS (SELECT FROM pg_trigger
+                                      WHERE tgconstraint IN (t.original, t.twin) AND tgisinternal AND tgenabled <> 'O')
+                UNION ALL
                 SELECT 'is of or to a partitioned table: convert it with a lock'
                     WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
                 UNION ALL
@@ -191,6 +233,29 @@ $function$;
 COMMENT ON FUNCTION snowflake._online_obstacles_of_dependents(snowflake._conversion_dependent[]) IS
     'lists what depends on columns and would take long to be made again';
 
+-- Such as a view of SELECT * that was made meanwhile. The swap makes it again when no column has the name of the shadow
+-- any more.
+CREATE FUNCTION snowflake._online_obstacles_of_names(shadows snowflake._shadow[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('%s names column %I of table %s, which takes the place of %I: make it again without',
+                               pg_describe_object(d.classid, d.objid, 0), s.shadow_name, s.relid, s.attname)
+            FROM unnest(shadows) s
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
+            JOIN pg_depend o ON o.refclassid = 'pg_class'::regclass AND o.refobjid = s.relid AND o.refobjsubid = s.shadow
+                            AND o.classid = d.classid AND o.objid = d.objid
+            LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+            WHERE d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
+              AND t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._online_obstacles_of_names(snowflake._shadow[]) IS
+    'lists what names a shadow column beside the one that it will replace';
+
 CREATE FUNCTION snowflake._online_obstacles(part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -201,11 +266,13 @@ DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_numbers(part.columns);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_publications(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_names(work.shadows);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._online_obstacles(snowflake._conversion_part, snowflake._conversion_dependent[]) IS

@@ -54,11 +54,13 @@ BEGIN
     RETURN QUERY
         SELECT x.command, x.effect, NULL::regclass, pg_relation_size(t.original), NULL::name
             FROM unnest(work.indexes) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            JOIN pg_index i ON i.indexrelid = t.original
             CROSS JOIN LATERAL (
                 SELECT 1, format('DROP INDEX CONCURRENTLY %s', t.twin::regclass),
                        'was left behind by a command that did not come to its end' WHERE t.twin IS NOT NULL
                 UNION ALL
-                SELECT 2, t.definition,
+                SELECT 2, concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ', quote_ident(t.name), ' ',
+                                 t.definition),
                        format('builds what takes the place of index %s (%s); SHARE UPDATE EXCLUSIVE lock on %s', t.original::regclass,
                               pg_size_pretty(pg_relation_size(t.original)), t.relid)
             ) x(turn, command, effect)

@@ -3,7 +3,7 @@
 --
 -- No table says how far such a conversion has come: the catalog does. A shadow is the column that a trigger of
 -- the extension keeps, by a condition that names the pair; and it is filled when the constraint that compares the
--- pair is valid. What is built on it (see twins.sql) bears the OID of the original in its name.
+-- pair is valid. What is built on it (see twins.sql) has a name that tells what it is.
 
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
@@ -44,8 +44,15 @@ CREATE FUNCTION snowflake._expressions_with_names(
     AS 'MODULE_PATHNAME', 'snowflake_expressions_with_names'
     LANGUAGE C STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    -- The text is the same in every session, and read as what it was in another.
     SET standard_conforming_strings = on
-    SET quote_all_identifiers = off;
+    SET quote_all_identifiers = off
+    SET datestyle = ISO
+    SET intervalstyle = postgres
+    SET timezone = 'UTC'
+    SET extra_float_digits = 1
+    SET bytea_output = hex
+    SET lc_monetary = 'C';
 COMMENT ON FUNCTION snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[]) IS
     'returns the expressions that an object stores as if columns had other names; NULL: one names the whole row';
 
@@ -74,7 +81,7 @@ BEGIN
     RETURN QUERY
         SELECT t.tgrelid::regclass, max(a.attnum) FILTER (WHERE a.atttypid <> 'bigint'::regtype)::smallint,
                max(a.attnum) FILTER (WHERE a.atttypid = 'bigint'::regtype)::smallint, t.tgname, t.tgenabled = 'A',
-               split_part(encode(t.tgargs, 'escape'), '\000', 1)
+               convert_from(substring(t.tgargs FROM 1 FOR greatest(position('\x00'::bytea IN t.tgargs), 1) - 1), getdatabaseencoding())
             FROM pg_depend f
             JOIN pg_trigger t ON t.oid = f.objid
             JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
@@ -104,10 +111,19 @@ CREATE FUNCTION snowflake._shadow_trigger_name(attname name)
 COMMENT ON FUNCTION snowflake._shadow_trigger_name(name) IS
     'returns the name of the trigger that keeps the shadow of a column: triggers fire in the order of their names, this one last';
 
+-- A column that the user has added may hold what only looks like numbers of ours. The user says that it does not.
+CREATE FUNCTION snowflake._is_offered(tab regclass, attnum smallint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN coalesce(col_description(tab, attnum) = 'snowflake', false);
+COMMENT ON FUNCTION snowflake._is_offered(regclass, smallint) IS
+    'tells whether the comment of a column offers it as a shadow';
+
 CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off -- what the server prints is compared
     SET jit = off
     AS $function$
 BEGIN
@@ -118,12 +134,16 @@ BEGIN
             FROM unnest(columns) c
             LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
             LEFT JOIN pg_attribute kept ON kept.attrelid = c.relid AND kept.attnum = p.shadow
+            JOIN pg_attribute present ON present.attrelid = c.relid AND present.attnum = c.attnum
             LEFT JOIN pg_attribute named ON named.attrelid = c.relid AND named.attname = snowflake._shadow_name(c.attname)
                                         AND NOT named.attisdropped
             LEFT JOIN LATERAL (
                 SELECT x.conname, x.convalidated FROM pg_constraint x
-                    WHERE x.conrelid = c.relid AND x.contype = 'c' AND x.conname LIKE 'snowflake\_%'
-                      AND x.conkey @> ARRAY[c.attnum, p.shadow] AND x.conkey <@ ARRAY[c.attnum, p.shadow]
+                    WHERE x.conrelid = c.relid AND x.contype = 'c'
+                      AND pg_get_expr(x.conbin, x.conrelid)
+                          = format(CASE WHEN present.attnotnull THEN '((%I IS NOT NULL) AND (%1$I = %I))'
+                                        ELSE '(NOT (%I IS DISTINCT FROM %I))' END,
+                                   coalesce(kept.attname, snowflake._shadow_name(c.attname)), present.attname)
                     ORDER BY x.convalidated DESC
                     LIMIT 1
             ) k ON true
@@ -135,7 +155,8 @@ COMMENT ON FUNCTION snowflake._shadows(snowflake._conversion_column[]) IS
     'returns the columns that a conversion widens, each with its shadow as far as there is one';
 
 -- The trigger comes first, so that every row that is written from now on passes the constraint. That is what
--- proves, once it is valid, that no row differs; and for a column without nulls that there is none in its shadow.
+-- proves, once it is valid, that no row differs; and for a column without nulls that there is none in its shadow, so that
+-- the swap need not look. Another constraint of the same name proves nothing.
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -165,6 +186,12 @@ BEGIN
                                                                WHERE p.attnum = s.attnum AND p.is_always),
                      format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid,
                             coalesce(s.trigger_name, snowflake._shadow_trigger_name(s.attname))), NULL),
+                    -- It was made when the column was NOT NULL and is not any more, or the other way round.
+                    (s.same IS NULL AND EXISTS (SELECT FROM pg_constraint k
+                                                    WHERE k.conrelid = s.relid AND k.contype = 'c'
+                                                      AND k.conname = snowflake._shadow_name(s.attname)
+                                                      AND k.conkey @> ARRAY[s.attnum, s.shadow] AND k.conkey <@ ARRAY[s.attnum, s.shadow]),
+                     format('ALTER TABLE %s DROP CONSTRAINT %I', s.relid, snowflake._shadow_name(s.attname)), NULL),
                     (s.same IS NULL,
                      format(CASE WHEN s.attnotnull THEN 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL AND %3$I = %I) NOT VALID'
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,

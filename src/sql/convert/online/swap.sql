@@ -119,7 +119,10 @@ BEGIN
     RETURN QUERY
         SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, x.role
             FROM (
-                SELECT c, NULL::name FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
+                SELECT format('COMMENT ON COLUMN %s.%I IS NULL', s.relid, s.attname), NULL::name
+                    WHERE snowflake._is_offered(s.relid, s.shadow)
+                UNION ALL
+                SELECT c, NULL FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
                 UNION ALL
                 SELECT c, NULL FROM pg_constraint k
                     CROSS JOIN LATERAL snowflake._conversion_annotations(
@@ -148,7 +151,12 @@ BEGIN
         UNION ALL
         SELECT format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s USING INDEX %2$I', t.relid, k.conname,
                       CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END)
-            FROM pg_constraint k WHERE k.conindid = t.original AND k.contype IN ('p', 'u');
+            FROM pg_constraint k WHERE k.conindid = t.original AND k.contype IN ('p', 'u')
+        UNION ALL
+        -- An index keeps the names that the columns had when it was built.
+        SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', t.original::regclass, present.attname, wanted.attname)
+            FROM pg_attribute present JOIN pg_attribute wanted ON wanted.attrelid = t.original AND wanted.attnum = present.attnum
+            WHERE present.attrelid = t.twin AND present.attname <> wanted.attname;
     RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(t.original, false);
     RETURN QUERY
         SELECT x FROM pg_constraint k
@@ -193,7 +201,7 @@ BEGIN
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_\d+$'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_\d+)?$'
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid)
             GROUP BY k.oid, k.conrelid, k.conname, i.oid;
 END

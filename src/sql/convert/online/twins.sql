@@ -1,19 +1,25 @@
 -- Twins: what is built on shadow columns while the originals are in use, to take their place. Indexes are built
--- CONCURRENTLY, constraints are added NOT VALID and validated. The name of a twin is made of the OID of its original.
+-- CONCURRENTLY, constraints are added NOT VALID and validated.
+--
+-- The name of a twin is made of its definition. An original that is altered, or dropped and made again as another, gets
+-- another twin; and after a dump was restored, where every object has another OID, each twin is found again.
 
 CREATE TYPE snowflake._twin AS (
     original oid, relid regclass, name name,
-    definition text,   -- of an index the command, of a constraint what follows its name; NULL: it cannot be made
+    definition text,   -- what follows the name; NULL: it cannot be made
     twin oid,          -- NULL: there is none
     is_ready boolean); -- an index is valid, a constraint is as valid as its original
 COMMENT ON TYPE snowflake._twin IS
     'an index or constraint on columns that are to be replaced, and that on their shadows';
 
-CREATE FUNCTION snowflake._twin_name(original oid)
+CREATE FUNCTION snowflake._twin_name(
+        definition text,
+        turn bigint) -- among the originals of a table whose twins have this definition
     RETURNS name
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN ('snowflake_' || original::text)::name;
-COMMENT ON FUNCTION snowflake._twin_name(oid) IS
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN ('snowflake_' || left(encode(sha256(convert_to(definition, getdatabaseencoding())), 'hex'), 16)
+            || CASE turn WHEN 1 THEN '' ELSE '_' || turn::text END)::name;
+COMMENT ON FUNCTION snowflake._twin_name(text, bigint) IS
     'returns the name of what is built on shadow columns in place of an object';
 
 -- The columns of a table in the order of a list, each under the name of its shadow if it has one.
@@ -114,9 +120,7 @@ BEGIN
             index, n, CASE attnum WHEN 0 THEN format('(%s)', expressions[used])
                       ELSE snowflake._names_on_shadows(shadows, i.tab, ARRAY[attnum]) END);
     END LOOP;
-    RETURN concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ',
-                  quote_ident(snowflake._twin_name(index)), ' ON ', i.tab, ' USING ', quote_ident(i.amname),
-                  ' (', array_to_string(keys, ', '), ')',
+    RETURN concat('ON ', i.tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
                   ' INCLUDE (' || snowflake._names_on_shadows(
                                       shadows, i.tab, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
                                                                 WHERE k.n > i.indnkeyatts ORDER BY k.n)) || ')',
@@ -127,7 +131,7 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._index_definition(snowflake._shadow[], oid) IS
-    'returns the command that builds the twin of an index; NULL: an expression names the whole row';
+    'returns what follows the name of the twin of an index; NULL: an expression names the whole row';
 
 -- Those whose columns are named, and by way of pg_depend those that only an expression names. Unique indexes come
 -- last: while there are two, INSERT ... ON CONFLICT knows one of them.
@@ -135,59 +139,87 @@ CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT i.indexrelid, i.indrelid::regclass, snowflake._twin_name(i.indexrelid),
-               snowflake._index_definition(shadows, i.indexrelid), twin.oid,
-               coalesce(twin.is_ready, false)
-            FROM pg_index i
-            JOIN pg_class c ON c.oid = i.indexrelid
-            LEFT JOIN LATERAL (
-                SELECT t.oid, x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
-                              AND t.relam = c.relam AND x.indoption::text = i.indoption::text
-                              AND (x.indpred IS NULL) = (i.indpred IS NULL)
-                              AND x.indkey::text = array_to_string(
-                                      snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]), ' ') AS is_ready
-                    FROM pg_class t JOIN pg_index x ON x.indexrelid = t.oid
-                    WHERE t.relnamespace = c.relnamespace AND t.relname = snowflake._twin_name(i.indexrelid)
-                      AND x.indrelid = i.indrelid
-            ) twin ON true
-            WHERE i.indexrelid IN (
-                SELECT x.indexrelid FROM unnest(shadows) s
-                    JOIN pg_index x ON x.indrelid = s.relid AND s.attnum = ANY (x.indkey::smallint[])
-                UNION
-                SELECT d.objid FROM unnest(shadows) s
-                    JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-                                    AND d.refobjid = s.relid AND d.refobjsubid = s.attnum)
+        SELECT i.indexrelid, i.indrelid::regclass, i.twin_name, i.definition, t.oid,
+               coalesce(x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
+                        AND t.relam = i.relam AND x.indoption::text = i.indoption::text
+                        AND (x.indpred IS NULL) = (i.indpred IS NULL)
+                        -- An expression that casts to bigint becomes a column.
+                        AND NOT EXISTS (
+                            SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
+                                               x.indkey::smallint[]) k(wanted, present)
+                                WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)
+            FROM (
+                SELECT c.relam, c.relnamespace, o.*, d.definition,
+                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY d.definition ORDER BY o.indisunique, o.indexrelid)) AS twin_name
+                    FROM pg_index o
+                    JOIN pg_class c ON c.oid = o.indexrelid
+                    CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid) d(definition)
+                    WHERE o.indexrelid IN (
+                        SELECT y.indexrelid FROM unnest(shadows) s
+                            JOIN pg_index y ON y.indrelid = s.relid AND s.attnum = ANY (y.indkey::smallint[])
+                        UNION
+                        SELECT y.objid FROM unnest(shadows) s
+                            JOIN pg_depend y ON y.classid = 'pg_class'::regclass AND y.refclassid = 'pg_class'::regclass
+                                            AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
+            ) i
+            LEFT JOIN (pg_class t JOIN pg_index x ON x.indexrelid = t.oid)
+                   ON t.relnamespace = i.relnamespace AND t.relname = i.twin_name AND x.indrelid = i.indrelid
             ORDER BY i.indisunique, i.indrelid, i.indexrelid;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._index_twins(snowflake._shadow[]) IS
     'finds the indexes on columns that are to be replaced, and what is built on their shadows';
 
+-- PostgreSQL 18 has constraints that are not enforced.
+CREATE FUNCTION snowflake._unchecked(k pg_constraint)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END;
+COMMENT ON FUNCTION snowflake._unchecked(pg_constraint) IS
+    'returns what lets a constraint be added without a look at the rows';
+
+CREATE FUNCTION snowflake._check_definition(shadows snowflake._shadow[], k pg_constraint)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT concat('CHECK (' || (snowflake._expressions_on_shadows(shadows, 'pg_constraint', k.oid, k.conrelid::regclass))[1] || ')',
+                      CASE WHEN k.connoinherit THEN ' NO INHERIT' END, snowflake._unchecked(k)));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._check_definition(snowflake._shadow[], pg_constraint) IS
+    'returns what follows the name of the twin of a check';
+
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT k.oid, k.conrelid::regclass, snowflake._twin_name(k.oid),
-               concat('CHECK (' || (snowflake._expressions_on_shadows(shadows, 'pg_constraint', k.oid, k.conrelid::regclass))[1] || ')',
-                      CASE WHEN k.connoinherit THEN ' NO INHERIT' END,
-                      CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END),
-               twin.oid, coalesce(twin.convalidated OR NOT k.convalidated, false)
-            FROM pg_constraint k
-            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'c'
-                                        AND twin.conname = snowflake._twin_name(k.oid)
-            WHERE k.contype = 'c'
-              AND k.oid IN (SELECT x.oid FROM unnest(shadows) s
-                                JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
-              AND NOT EXISTS (SELECT FROM unnest(shadows) s
-                                  WHERE s.relid = k.conrelid AND (s.shadow = ANY (k.conkey) OR s.same = k.conname))
+        SELECT k.oid, k.conrelid::regclass, k.twin_name, k.definition, twin.oid,
+               coalesce(twin.convalidated OR NOT k.convalidated, false)
+            FROM (
+                SELECT o.*, d.definition,
+                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+                    FROM pg_constraint o
+                    CROSS JOIN LATERAL snowflake._check_definition(shadows, o) d(definition)
+                    WHERE o.contype = 'c'
+                      AND o.oid IN (SELECT x.oid FROM unnest(shadows) s
+                                        JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
+                      AND NOT EXISTS (SELECT FROM unnest(shadows) s
+                                          WHERE s.relid = o.conrelid AND (s.shadow = ANY (o.conkey) OR s.same = o.conname))
+            ) k
+            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'c' AND twin.conname = k.twin_name
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
@@ -207,7 +239,7 @@ BEGIN
                       ' ON UPDATE ' || snowflake._key_action(k.confupdtype), ' ON DELETE ' || snowflake._key_action(k.confdeltype),
                       ' (' || snowflake._names_on_shadows(shadows, k.conrelid, k.confdelsetcols) || ')',
                       CASE WHEN k.condeferrable THEN ' DEFERRABLE' END, CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' END,
-                      CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END));
+                      snowflake._unchecked(k)));
 END
 $function$;
 COMMENT ON FUNCTION snowflake._key_definition(snowflake._shadow[], pg_constraint) IS
@@ -224,24 +256,29 @@ CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off
     SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT k.oid, k.conrelid::regclass, snowflake._twin_name(k.oid), snowflake._key_definition(shadows, k), twin.oid,
-               coalesce((twin.convalidated OR NOT k.convalidated)
-                        AND twin.confrelid = k.confrelid AND twin.confupdtype = k.confupdtype AND twin.confdeltype = k.confdeltype
-                        AND twin.conkey = snowflake._attnums_on_shadows(shadows, k.conrelid, k.conkey)
-                        AND twin.confkey = snowflake._attnums_on_shadows(shadows, k.confrelid, k.confkey), false)
-            FROM pg_constraint k
-            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'f'
-                                        AND twin.conname = snowflake._twin_name(k.oid)
-            WHERE k.oid IN (
-                -- By way of pg_depend, which has an index on what is referenced.
-                SELECT d.objid FROM unnest(shadows) s
-                    JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
-                                    AND d.refobjid = s.relid AND d.refobjsubid = s.attnum)
-              AND k.contype = 'f'
+        SELECT k.oid, k.conrelid::regclass, k.twin_name, k.definition, twin.oid,
+               coalesce(twin.convalidated OR NOT k.convalidated, false)
+            FROM (
+                SELECT o.*, d.definition,
+                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+                    FROM pg_constraint o
+                    CROSS JOIN LATERAL snowflake._key_definition(shadows, o) d(definition)
+                    WHERE o.contype = 'f'
+                      -- By way of pg_depend, which has an index on what is referenced.
+                      AND o.oid IN (SELECT y.objid FROM unnest(shadows) s
+                                        JOIN pg_depend y ON y.classid = 'pg_constraint'::regclass AND y.refclassid = 'pg_class'::regclass
+                                                        AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
+            ) k
+            LEFT JOIN pg_constraint twin
+                   ON twin.conrelid = k.conrelid AND twin.contype = 'f' AND twin.conname = k.twin_name
+                  AND twin.confrelid = k.confrelid
+                  AND twin.conkey = snowflake._attnums_on_shadows(shadows, k.conrelid, k.conkey)
+                  AND twin.confkey = snowflake._attnums_on_shadows(shadows, k.confrelid, k.confkey)
             ORDER BY k.conrelid, k.oid;
 END
 $function$;

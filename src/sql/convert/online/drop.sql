@@ -1,0 +1,34 @@
+-- Dropping the extension with CASCADE drops the triggers that keep shadow columns. The columns would stay, with what is
+-- built on them: their checks would refuse new rows, and their foreign keys act on numbers that are out of date.
+
+-- The server tells only functions in C what a command drops. One in C would make every DROP SCHEMA fail where the library
+-- is gone, so the text of the command has to do.
+CREATE FUNCTION snowflake._refuse_to_drop()
+    RETURNS event_trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    tables text;
+BEGIN
+    IF current_query() !~* '\msnowflake\M' THEN
+        RETURN;
+    END IF;
+    tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p);
+    IF tables IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot execute % for snowflake while columns are being widened without a lock', tg_tag
+            USING ERRCODE = 'dependent_objects_still_exist',
+                  DETAIL = 'The tables are ' || tables || '.',
+                  HINT = 'SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._refuse_to_drop() IS
+    'refuses to drop the extension, or its schema, while it keeps columns';
+
+CREATE EVENT TRIGGER _snowflake_drop ON ddl_command_start
+    WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')
+    EXECUTE FUNCTION snowflake._refuse_to_drop();
+ALTER EVENT TRIGGER _snowflake_drop ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER _snowflake_drop IS
+    'refuses to drop the extension snowflake while it is widening columns without a lock';
