@@ -17,8 +17,12 @@ inline constexpr std::array<const char *, 8> versions{"1.1", "1.2", "2.0",   "2.
 void create_extension(Session &session, const std::string &version);
 
 // Makes a table of this name with a column id that was an identity, and leaves behind what its
-// conversion does. Up to version 2.4 that is a sequence with room for one more number.
+// conversion does. Up to version 2.4 that is a sequence whose last value, an ID, is above its
+// MAXVALUE of 11.
 void make_converted_identity(Session &session, const std::string &table,
                              const std::string &version);
+
+// Gives a sequence that has made an ID a MAXVALUE below it, which the other library ignores.
+void leave_max_value(Session &session, const std::string &sequence, int max_value);
 
 } // namespace integration::pgedge

@@ -132,17 +132,21 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     expect_same_as_fresh();
 }
 
-// A role is granted rights, and another loses one: dumps hold the difference from the initial
+// Roles are granted rights, and PUBLIC loses some: dumps hold the difference from the initial
 // rights.
 TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     Session session(server());
     pgedge::create_extension(session, "2.4");
-    session.run("CREATE ROLE app; CREATE ROLE setter; CREATE ROLE passer;"
+    session.run("CREATE ROLE app; CREATE ROLE setter; CREATE ROLE passer; CREATE ROLE outsider;"
+                "REVOKE USAGE ON SCHEMA snowflake FROM PUBLIC;"
+                "REVOKE USAGE ON SEQUENCE snowflake.id_seq FROM PUBLIC;"
                 "GRANT USAGE ON SCHEMA snowflake TO app, setter;"
                 "GRANT USAGE ON SEQUENCE snowflake.id_seq TO app;"
                 "GRANT UPDATE ON SEQUENCE snowflake.id_seq TO setter WITH GRANT OPTION;"
                 "SET ROLE setter; GRANT UPDATE ON SEQUENCE snowflake.id_seq TO passer; RESET ROLE;"
-                "REVOKE EXECUTE ON FUNCTION snowflake.currval(regclass) FROM PUBLIC");
+                "REVOKE EXECUTE ON FUNCTION snowflake.currval(regclass) FROM PUBLIC;"
+                "GRANT EXECUTE ON FUNCTION snowflake.currval(regclass) TO setter;"
+                "GRANT EXECUTE ON FUNCTION snowflake.get_node(bigint) TO app");
     session.run(update);
     const auto rights = [](Session &where) {
         return where.text(
@@ -150,9 +154,13 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
             " has_sequence_privilege('app', 'snowflake.id_seq', 'UPDATE'),"
             " has_sequence_privilege('passer', 'snowflake.id_seq', 'UPDATE'),"
             " has_sequence_privilege('setter', 'snowflake.id_seq', 'UPDATE WITH GRANT OPTION'),"
-            " has_function_privilege('app', 'snowflake.currval(regclass)', 'EXECUTE'))");
+            " has_function_privilege('app', 'snowflake.currval(regclass)', 'EXECUTE'),"
+            " has_function_privilege('setter', 'snowflake.currval(regclass)', 'EXECUTE'),"
+            " has_function_privilege('outsider', 'snowflake.get_node(bigint)', 'EXECUTE'),"
+            " has_schema_privilege('outsider', 'snowflake', 'USAGE'),"
+            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'USAGE, SELECT'))");
     };
-    EXPECT_EQ(rights(session), "t f t t f");
+    EXPECT_EQ(rights(session), "t f t t f t t f f");
     Session fresh(server(), "fresh");
     const std::string initial =
         "SELECT string_agg(pg_describe_object(classoid, objoid, objsubid) || initprivs::text, ' '"
@@ -163,11 +171,11 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     restore(server(), "copy", dump(server(), "postgres", true), true);
     {
         Session copy(server(), "copy");
-        EXPECT_EQ(rights(copy), "t f t t f");
+        EXPECT_EQ(rights(copy), "t f t t f t t f f");
     }
     session.run("DROP OWNED BY app, passer, setter");
     session.run("DROP DATABASE copy");
-    session.run("DROP ROLE app; DROP ROLE passer; DROP ROLE setter");
+    session.run("DROP ROLE app; DROP ROLE passer; DROP ROLE setter; DROP ROLE outsider");
 }
 
 // Everything that can use the functions and the sequence, by name and by OID.
@@ -207,7 +215,12 @@ TEST_F(PgEdge, LeavesWhatDependsOnItAsItIs) {
     pgedge::make_converted_identity(session, "items", "2.4");
     pgedge::make_converted_identity(session, "crates", "2.5.0"); // not converted again below
     session.run("CREATE SEQUENCE wide INCREMENT 5000;"
-                "CREATE TABLE shipments (id bigint DEFAULT snowflake.nextval('wide'))");
+                "CREATE TABLE shipments (id bigint DEFAULT snowflake.nextval('wide'));"
+                "CREATE SEQUENCE falling INCREMENT -1;"
+                "CREATE TABLE drops (id bigint DEFAULT snowflake.nextval('falling'))");
+    // No default names it, and the other version has made an ID above its MAXVALUE.
+    session.run("CREATE SEQUENCE alone; SELECT snowflake.nextval('alone')");
+    pgedge::leave_max_value(session, "alone", 1000000);
     // The library makes IDs for the SQL objects of the other version already.
     const Id before = session.number("INSERT INTO orders DEFAULT VALUES RETURNING id");
     const Id before_own = session.number("INSERT INTO events DEFAULT VALUES RETURNING id");
@@ -217,16 +230,22 @@ TEST_F(PgEdge, LeavesWhatDependsOnItAsItIs) {
     EXPECT_EQ(output.exit_code, 0);
     EXPECT_EQ(object_ids(session), ids_before);
     for (const char *said :
-         {"public.items_id_seq: MAXVALUE 11", "ALTER SEQUENCE public.wide INCREMENT BY 1;",
+         {"public.items_id_seq: MAXVALUE 11", "public.alone: MAXVALUE 1000000",
+          "ALTER SEQUENCE public.wide INCREMENT BY 1;",
+          "ALTER SEQUENCE public.falling INCREMENT BY 1;",
           "SELECT snowflake.convert_sequence_to_snowflake('public.own');",
+          "SELECT snowflake.convert_sequence_to_snowflake('public.alone');",
           "SELECT snowflake.convert_sequence_to_snowflake('public.items_id_seq');",
           "view public.origins", "function public.read_node(bigint)"})
         EXPECT_NE(output.err.find(said), std::string::npos) << said << " is not in: " << output.err;
     EXPECT_EQ(output.err.find("function last_made"), std::string::npos) << output.err;
 
     // The hints are run as they stand, and the session that was there before goes on.
+    const Id before_alone = session.number("SELECT last_value FROM alone");
     session.run("ALTER SEQUENCE public.wide INCREMENT BY 1;"
+                "ALTER SEQUENCE public.falling INCREMENT BY 1;"
                 "SELECT snowflake.convert_sequence_to_snowflake('public.own');"
+                "SELECT snowflake.convert_sequence_to_snowflake('public.alone');"
                 "SELECT snowflake.convert_sequence_to_snowflake('public.items_id_seq')");
     EXPECT_GT(session.number("INSERT INTO orders DEFAULT VALUES RETURNING id"), before);
     EXPECT_GT(session.number("INSERT INTO events DEFAULT VALUES RETURNING id"), before_own);
@@ -235,9 +254,11 @@ TEST_F(PgEdge, LeavesWhatDependsOnItAsItIs) {
     EXPECT_EQ(session.number("INSERT INTO items (item) VALUES ('new')"
                              " RETURNING snowflake.get_node(id)"),
               node);
-    EXPECT_EQ(session.number("INSERT INTO shipments DEFAULT VALUES"
-                             " RETURNING snowflake.get_node(id)"),
-              node);
+    EXPECT_GT(session.number("SELECT snowflake.nextval('alone')"), before_alone);
+    for (const char *table : {"shipments", "drops"})
+        EXPECT_EQ(session.number(std::string("INSERT INTO ") + table +
+                                 " DEFAULT VALUES RETURNING snowflake.get_node(id)"),
+                  node);
     EXPECT_EQ(session.text("SELECT count(*) FROM snowflake.check() WHERE severity <> 'notice'"),
               "0");
 
@@ -298,8 +319,7 @@ TEST_F(PgEdge, AnswersWithTheNewLibraryBeforeTheUpdate) {
     for (const char *call : {"nextval", "currval", "get_epoch", "get_count", "get_node", "format"})
         EXPECT_EQ(session.text(std::string("SELECT coalesce(snowflake.") + call +
                                "(NULL)::text, 'NULL')"),
-                  std::string(call) == "format" ? R"({"id": null, "ts": null, "count": null})"
-                                                : "NULL")
+                  "NULL")
             << call;
     const Id id = session.number("SELECT snowflake.nextval()");
     EXPECT_EQ(session.number("SELECT snowflake.currval()"), id);
@@ -377,6 +397,43 @@ TEST_F(PgEdge, IsNotUpdatedWithWhatIsNotItsOwn) {
     }
     session.run("DROP TABLE other; DROP TABLE t; DROP FUNCTION public.nextval(text)");
     session.run(update);
+}
+
+// The owner gets no function that others run.
+TEST_F(PgEdge, IsUpdatedByTheOwnerOfTheExtensionAndByNoOther) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    session.run("CREATE ROLE keeper; CREATE ROLE mallory;"
+                "GRANT CREATE ON DATABASE postgres TO keeper, mallory;"
+                "UPDATE pg_extension SET extowner = 'keeper'::regrole WHERE extname = 'snowflake';"
+                "SET ROLE mallory");
+    EXPECT_EQ(session.sqlstate(update), "42501");
+    session.run("SET ROLE keeper");
+    session.run(update);
+    session.run("RESET ROLE");
+    EXPECT_EQ(session.text("SELECT extversion FROM pg_extension WHERE extname = 'snowflake'"),
+              Session(server(), "fresh")
+                  .text("SELECT extversion FROM pg_extension WHERE extname = 'snowflake'"));
+    EXPECT_EQ(session.number("SELECT count(*) FROM pg_proc p JOIN pg_roles r ON r.oid = proowner"
+                             " WHERE pronamespace::regnamespace::text LIKE 'snowflake%'"
+                             "   AND NOT rolsuper"),
+              0);
+}
+
+TEST_F(PgEdge, IsAsItWasAfterALockTimeout) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    Session other(server());
+    other.run("BEGIN; SELECT snowflake.nextval()");
+    session.run("SET lock_timeout = '100 ms'");
+    const std::string before = registration(session);
+    EXPECT_EQ(session.sqlstate(update), "55P03");
+    EXPECT_EQ(registration(session), before);
+    other.run("COMMIT");
+    session.run("RESET lock_timeout");
+    session.run(update);
+    Session fresh(server(), "fresh");
+    EXPECT_EQ(registration(session), registration(fresh));
 }
 
 // A role names a sequence of another in a default: that sequence stays as it is.

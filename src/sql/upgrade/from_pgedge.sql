@@ -178,31 +178,50 @@ BEGIN
 END
 $update$;
 
--- The rights that users have been granted on the schema and the sequence. They are taken away, so that the rights
--- that the script grants are the initial ones as in a new database, and given back at the end: dumps contain the
--- difference. All are given back by the owner.
+-- The rights on what is replaced. They are taken away, so that the rights that the script grants are the initial ones
+-- as in a new database, and what users have granted or revoked is done again at the end: dumps contain the difference.
+-- All is granted again by the owner. The earlier version lets PUBLIC use all of these: where PUBLIC has no right,
+-- somebody has revoked it.
 DO $update$
 DECLARE
-    commands text[];
+    commands text[] := '{}';
+    target record;
     holder record;
 BEGIN
-    CREATE FUNCTION snowflake._grants_before() RETURNS text[] LANGUAGE sql AS 'SELECT ''{}''::pg_catalog.text[]';
-    FOR holder IN
-        SELECT o.target, o.target_type, x.grantee, x.is_grantable, string_agg(x.privilege_type, ', ') AS privileges,
-               CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END AS name
-            FROM (SELECT 'snowflake', 'SCHEMA', nspacl, nspowner FROM pg_namespace WHERE nspname = 'snowflake'
-                  UNION ALL
-                  SELECT 'snowflake.id_seq', 'SEQUENCE', relacl, relowner FROM pg_class WHERE oid = 'snowflake.id_seq'::regclass
-                 ) o(target, target_type, acl, owner)
-            CROSS JOIN LATERAL aclexplode(o.acl) x
-            WHERE x.grantee <> o.owner
-            GROUP BY o.target, o.target_type, x.grantee, x.is_grantable
+    CREATE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS 'SELECT ''{}''::pg_catalog.text[]';
+    FOR target IN
+        SELECT 'SCHEMA' AS type, 'snowflake' AS identity, n.nspacl AS acl, n.nspowner AS owner, NULL::oid AS function
+            FROM pg_namespace n WHERE n.nspname = 'snowflake'
+        UNION ALL
+        SELECT 'SEQUENCE', 'snowflake.id_seq', s.relacl, s.relowner, NULL
+            FROM pg_class s WHERE s.oid = 'snowflake.id_seq'::regclass
+        UNION ALL
+        SELECT 'FUNCTION', k.callee::text, coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner, p.oid
+            FROM snowflake._kept_functions() k JOIN pg_proc p ON p.oid = k.callee
     LOOP
-        commands := commands || format('GRANT %s ON %s %s TO %s%s', holder.privileges, holder.target_type, holder.target, holder.name,
-                                       CASE WHEN holder.is_grantable THEN ' WITH GRANT OPTION' END);
-        EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', holder.target_type, holder.target, holder.name);
+        IF NOT EXISTS (SELECT FROM aclexplode(target.acl) x WHERE x.grantee = 0) THEN
+            commands := commands || format('REVOKE ALL ON %s %s FROM PUBLIC', target.type, target.identity);
+        END IF;
+        FOR holder IN
+            SELECT x.grantee, x.is_grantable, string_agg(x.privilege_type, ', ') AS privileges,
+                   CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END AS name
+                FROM aclexplode(target.acl) x
+                GROUP BY x.grantee, x.is_grantable
+        LOOP
+            -- PUBLIC has the right to a new function from the server.
+            IF holder.grantee <> target.owner AND NOT (holder.grantee = 0 AND target.function IS NOT NULL) THEN
+                commands := commands || format('GRANT %s ON %s %s TO %s%s', holder.privileges, target.type, target.identity,
+                                               holder.name, CASE WHEN holder.is_grantable THEN ' WITH GRANT OPTION' END);
+            END IF;
+            IF holder.grantee <> target.owner OR target.function IS NOT NULL THEN
+                EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', target.type, target.identity, holder.name);
+            END IF;
+        END LOOP;
+        -- No command of the server makes the rights on a function those that a new one has.
+        UPDATE pg_proc SET proacl = NULL WHERE oid = target.function;
+        DELETE FROM pg_init_privs WHERE classoid = 'pg_proc'::regclass AND objoid = target.function;
     END LOOP;
-    EXECUTE format('CREATE OR REPLACE FUNCTION snowflake._grants_before() RETURNS text[] LANGUAGE sql AS %L',
-                   format('SELECT %L::pg_catalog.text[]', coalesce(commands, '{}')));
+    EXECUTE format('CREATE OR REPLACE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS %L',
+                   format('SELECT %L::pg_catalog.text[]', commands));
 END
 $update$;
