@@ -38,7 +38,7 @@ BEGIN;
 CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint, database bigint, kind text DEFAULT 'claim', last_node int DEFAULT NULL)
     LANGUAGE sql BEGIN ATOMIC
     INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
-        VALUES (gen_random_uuid(), kind, node, coalesce(last_node, node), identifier, database, 0, 'elsewhere:/data#1', name, at, at, '1.0.0 on PostgreSQL 15');
+        VALUES (gen_random_uuid(), kind, node, coalesce(last_node, node), identifier, database, 0, 'elsewhere:/data#1', name, at, at, '3.0.0 on PostgreSQL 15');
 END;
 SET LOCAL client_min_messages = error;
 SELECT snowflake.claim_node(5);

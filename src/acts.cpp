@@ -1,5 +1,6 @@
 #include "acts.hpp"
 
+#include "earlier.hpp"
 #include "place.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
@@ -325,7 +326,9 @@ ActList read_concerning(const Reading &reading, int setting, const Identity &oth
 
 [[noreturn]] void raise_no_table() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("the table snowflake.nodes is missing"), errhint("CREATE EXTENSION snowflake;"));
+            errmsg("the table snowflake.nodes is missing"),
+            errhint("%s", earlier::is_installed() ? earlier::hint_to_update
+                                                  : "CREATE EXTENSION snowflake;"));
     pg_unreachable();
 }
 

@@ -44,6 +44,7 @@ extern "C" {
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"

@@ -478,13 +478,3 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake.check() IS
     'lists what is wrong in this database with snowflake IDs, or about to be, and the commands that mend it';
-
--- The digests of what this script has made, this function aside. It stands at the end of the script.
-DO $install$
-BEGIN
-    EXECUTE format('CREATE FUNCTION snowflake._installed_digests() RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE '
-                   'SET search_path = pg_catalog, pg_temp AS %L', format('SELECT jsonb %L', snowflake._digests()));
-END
-$install$;
-COMMENT ON FUNCTION snowflake._installed_digests() IS
-    'returns the digests of the functions as the extension script has made them';
