@@ -203,7 +203,7 @@ void end_reading(const Reading &reading) {
 template <typename Action>
 void for_each_row(const Reading &reading, Action action) {
     TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
-    TableScanDesc scan = table_beginscan(reading.table, reading.snapshot, 0, nullptr);
+    TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
     Row row;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
         read_row(slot, row);

@@ -79,7 +79,7 @@ std::int64_t last_entry(Relation table, Relation index, AttrNumber attribute, Sn
 }
 
 std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snapshot) {
-    TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
+    TableScanDesc scan = server::begin_table_scan(table, snapshot);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
     std::int64_t greatest = no_value;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
