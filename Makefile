@@ -63,3 +63,13 @@ $(PGEDGE_UPDATES): $(PGEDGE_PARTS) $(EXTENSION).control Makefile
 
 $(REFUSED_UPDATE): src/sql/upgrade/from_pgedge_1.0.sql $(EXTENSION).control Makefile
 	$(call write_script,ALTER EXTENSION snowflake UPDATE,$<)
+
+# Makes the archive of a commit that PGXN takes: build/snowflake-VERSION.zip
+COMMIT      = HEAD
+DIST        = $(EXTENSION)-$(EXTVERSION)
+.PHONY: dist
+dist:
+	@test "$$(grep -c '"version": "$(EXTVERSION)"' META.json)" = 2 || \
+	    { echo "META.json is not of version $(EXTVERSION), which snowflake.control says" >&2; exit 1; }
+	mkdir -p build
+	git archive --format=zip --prefix=$(DIST)/ -o build/$(DIST).zip $(COMMIT)

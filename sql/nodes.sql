@@ -151,7 +151,7 @@ SELECT o.state, o.message
 
 -- An unrelated instance.
 CALL forget();
-SELECT snowflake.claim_node(12);
+SELECT snowflake.claim_node(12, 'me');
 \set VERBOSITY terse
 CALL arrives(12, 'unrelated', '2025-01-01');
 \set VERBOSITY default
