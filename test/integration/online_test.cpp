@@ -161,10 +161,11 @@ struct Footprint {
 };
 
 // Runs a command in a transaction that is committed. The server counts what transactions before it
-// have read as well, until it writes that down.
+// have read as well, until it writes that down, and on a slow machine it would do so meanwhile.
 Footprint footprint_of(Session &session, const std::string &command) {
     const std::string rows_read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))"
                                   " FROM pg_stat_xact_user_tables WHERE schemaname = 'public'";
+    session.run("SELECT pg_stat_force_next_flush()");
     session.run("BEGIN");
     const Id read_before = session.number(rows_read);
     session.run(command);

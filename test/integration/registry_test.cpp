@@ -135,7 +135,7 @@ TEST(Joining, ByDumpAndRestoreGivesAnotherNumber) {
                            {"-d", north.conninfo(), "-s", "-f", north.file("schema.sql")});
     south.run_successfully("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", south.conninfo(),
                                     "-f", north.file("schema.sql")});
-    // Before PostgreSQL 19, pg_dump leaves tables of extensions out of publications.
+    // Before PostgreSQL 18, pg_dump leaves tables of extensions out of publications.
     Session(south).run("ALTER PUBLICATION registry SET TABLE snowflake.nodes");
     join({north}, {south});
     const Id of_south = claim_apart_from(south, of_north);
