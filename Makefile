@@ -10,7 +10,7 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
-SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql decode.sql time.sql id.sql nodes.sql) \
+SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql watermark.sql decode.sql time.sql ranges.sql id.sql nodes.sql) \
                $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
                $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
