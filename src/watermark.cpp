@@ -200,6 +200,12 @@ std::optional<Id> choose(Looks &looks, const Look &fresh, Snapshot snapshot) {
     return std::nullopt;
 }
 
+// Looks at a sequence, and answers a statement that has this snapshot.
+std::optional<Id> ask(Relation sequence, const Key &key, Snapshot snapshot) {
+    const Look fresh = look_at(sequence, key.layout);
+    return choose(looks_at(key), fresh, snapshot);
+}
+
 // Tells whether an answer was given to the same question in a statement with the same snapshot.
 bool is_same(const Answer &answer, const Key &key, Snapshot snapshot) {
     return answer.key.relid == key.relid && answer.key.layout == key.layout &&
@@ -217,9 +223,9 @@ void keep(FmgrInfo &call, const Key &key, std::optional<Id> bound, Snapshot snap
     *answer = {.key = key, .bound = bound, .ended = ended_in(snapshot, call.fn_mcxt)};
 }
 
-} // namespace
-
-std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
+// Opens a sequence for a reader. Raises the errors of find() about the server, the sequence and the
+// role.
+Relation open(Oid relid) {
     if (RecoveryInProgress())
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("recovery is in progress"),
@@ -230,20 +236,33 @@ std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     LockRelationOid(relid, AccessShareLock);
     Relation sequence = session::open_sequence(relid);
     session::require_rights(relid, ACL_SELECT | ACL_USAGE);
+    return sequence;
+}
 
+} // namespace
+
+std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     const Key key{.relid = relid, .padding = 0, .layout = layout};
+    Relation sequence = open(relid);
     const Snapshot snapshot = GetActiveSnapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
     if (answer != nullptr && is_same(*answer, key, snapshot)) {
         bound = answer->bound;
     } else {
-        const Look fresh = look_at(sequence, layout);
-        bound = choose(looks_at(key), fresh, snapshot);
+        bound = ask(sequence, key, snapshot);
         keep(call, key, bound, snapshot);
     }
     relation_close(sequence, NoLock);
     return bound;
+}
+
+void look_before(Oid relid, Layout layout) {
+    if (!ActiveSnapshotSet())
+        return;
+    Relation sequence = open(relid);
+    (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, GetActiveSnapshot());
+    relation_close(sequence, NoLock);
 }
 
 void init() {

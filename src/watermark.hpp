@@ -18,8 +18,8 @@
 // Such a look says what has ended, but the statement that asks may have an older snapshot, which
 // does not show the rows of a transaction that ended before the look. So the session compares the
 // snapshot of the statement with one taken after the look. If a transaction has ended in between,
-// the answer is that of an earlier look, all of whose transactions the statement does see. The
-// answer therefore holds for the statement itself, and for every later one, at any isolation level.
+// the answer is that of an earlier look, all of whose transactions the statement does see: the
+// planner has looked a moment before the statement took its snapshot, see look_before(). The answer therefore holds for the statement itself, and for every later one, at any isolation level.
 #pragma once
 
 #include "layout.hpp"
@@ -32,7 +32,8 @@ namespace snowflake::watermark {
 // - the start of a transaction that holds the lock is not known, see holders.hpp;
 // - such a transaction began later than the greatest ID was made: it has made none yet, or the IDs
 //   are not of this layout;
-// - the session has no look that the statement's snapshot shows all of.
+// - the session has no look that the statement's snapshot shows all of: a transaction that keeps
+//   its snapshot, or a cursor, calls for the first time after others have committed.
 // Within one statement a caller gets the same answer for the same sequence and layout if it passes
 // the same call, in which the answer is kept.
 //
@@ -40,6 +41,11 @@ namespace snowflake::watermark {
 // session), 42501 (neither SELECT nor USAGE), 55000 (a standby; the sequence makes no IDs of the
 // layout).
 std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call);
+
+// Looks at a sequence before a statement that asks for its low watermark takes its snapshot, so
+// that find() has an answer if a transaction ends right then. For the planner. Raises what find()
+// does.
+void look_before(Oid relid, Layout layout);
 
 // Registers the callback by which the session forgets its looks at a sequence that was altered.
 // Called once, when the module is loaded.
