@@ -11,8 +11,9 @@ struct Starts {
     std::int64_t oldest_us = std::numeric_limits<std::int64_t>::max(); // Unix; greatest: no holder
 };
 
-// Finds the starts of the transactions that hold the lock on an open sequence, this one and prepared
-// ones among them. A transaction that locks the sequence later than the call reads the clock later.
+// Finds the starts of the transactions that hold the lock on an open sequence, this one and
+// prepared ones among them. A transaction that locks the sequence later than the call reads the
+// clock later.
 //
 // A start is not known where track_activities was off when the transaction began, and of a prepared
 // transaction whose session had not loaded this module.

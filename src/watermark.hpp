@@ -19,7 +19,8 @@
 // does not show the rows of a transaction that ended before the look. So the session compares the
 // snapshot of the statement with one taken after the look. If a transaction has ended in between,
 // the answer is that of an earlier look, all of whose transactions the statement does see: the
-// planner has looked a moment before the statement took its snapshot, see look_before(). The answer therefore holds for the statement itself, and for every later one, at any isolation level.
+// planner has looked a moment before the statement took its snapshot, see look_before(). The answer
+// therefore holds for the statement itself, and for every later one, at any isolation level.
 #pragma once
 
 #include "layout.hpp"

@@ -29,7 +29,8 @@ void look_ahead(const FuncExpr &call) {
 
 extern "C" {
 
-// low_watermark(regclass) and low_watermark(regclass, snowflake.layout), both of which return bigint
+// low_watermark(regclass) and low_watermark(regclass, snowflake.layout), both of which return
+// bigint
 SNOWFLAKE_FUNCTION(snowflake_low_watermark);
 Datum snowflake_low_watermark(PG_FUNCTION_ARGS) {
     const Layout layout = PG_NARGS() > 1 ? layout_from_datum(PG_GETARG_DATUM(1)) : default_layout;
