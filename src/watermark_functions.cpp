@@ -46,7 +46,7 @@ Datum snowflake_low_watermark_planned(PG_FUNCTION_ARGS) {
     const auto *request = reinterpret_cast<const Node *>(PG_GETARG_POINTER(0));
     if (IsA(request, SupportRequestSimplify))
         look_ahead(*reinterpret_cast<const SupportRequestSimplify *>(request)->fcall);
-    PG_RETURN_POINTER(nullptr); // the call stays as it is
+    return Datum{0}; // a null pointer: the call stays as it is
 }
 
 } // extern "C"

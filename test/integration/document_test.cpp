@@ -1,5 +1,5 @@
-// The commands of docs/converting.md and docs/clients.md are run from the first to the last, and
-// print what the document says, but for IDs.
+// The commands of some pages in docs/ are run from the first to the last, and print what the
+// document says, but for IDs.
 #include "process.hpp"
 #include "server.hpp"
 #include "session.hpp"
@@ -57,10 +57,27 @@ std::string trimmed(const std::string &text) {
                               std::regex("\n+$"), "");
 }
 
+// Loads the other extensions that a page uses. Returns one that is not installed; empty: none.
+std::string load_others(Server &server, const std::string &page) {
+    if (page != "partitions")
+        return "";
+    for (const std::string extension : {"pg_partman", "pg_cron"})
+        if (Session(server)
+                .texts("SELECT name FROM pg_available_extensions WHERE name = '" + extension + "'")
+                .empty())
+            return extension;
+    server.configure({"shared_preload_libraries = pg_cron"});
+    server.stop();
+    server.start();
+    return "";
+}
+
 class Document : public testing::TestWithParam<const char *> {};
 
 TEST_P(Document, ItsCommandsPrintWhatItSays) {
     Server server(1, {"fsync = off"});
+    if (const std::string missing = load_others(server, GetParam()); !missing.empty())
+        GTEST_SKIP() << missing << " is not installed";
     Session(server).run("CREATE EXTENSION snowflake");
     const std::vector<Example> examples =
         examples_of(read_file(std::string(DOCUMENTS "/") + GetParam() + ".md"));
@@ -81,7 +98,8 @@ TEST_P(Document, ItsCommandsPrintWhatItSays) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Document, testing::Values("converting", "clients"),
+INSTANTIATE_TEST_SUITE_P(Pages, Document,
+                         testing::Values("converting", "clients", "polling", "partitions"),
                          [](const auto &instance) { return std::string(instance.param); });
 
 } // namespace
