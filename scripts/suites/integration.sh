@@ -4,8 +4,21 @@
 install_integration_packages() {
     install_packages libpqxx-dev libfaketime gdb
     install_pgbouncer
+    install_partitioning_packages
     install_pglogical ||
         echo "There is no package of pglogical for PostgreSQL $(major_version) here: its tests will be skipped."
+}
+
+# Installs the extensions that docs/partitions.md uses.
+install_partitioning_packages() {
+    local name
+    for name in partman cron; do
+        if is_packaged "postgresql-$(major_version)-$name"; then
+            install_packages "postgresql-$(major_version)-$name"
+        else
+            echo "There is no package of $name for PostgreSQL $(major_version) here: a test will be skipped."
+        fi
+    done
 }
 
 # Installs pgbouncer. Its package would start a pooler, now and whenever the system starts, so services
