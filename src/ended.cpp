@@ -28,8 +28,10 @@ void forget(Ended &ended) {
 }
 
 bool shows(Snapshot snapshot, const Ended &ended) {
-    // A snapshot of the time before a standby was promoted lists its transactions in another way.
-    if (snapshot->takenDuringRecovery || TransactionIdPrecedes(snapshot->xmax, ended.next))
+    // Snapshots of logical decoding, and of the time before a standby was promoted, list their
+    // transactions in another way.
+    if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||
+        TransactionIdPrecedes(snapshot->xmax, ended.next))
         return false;
     return std::all_of(snapshot->xip, snapshot->xip + snapshot->xcnt, [&](TransactionId running) {
         return TransactionIdFollowsOrEquals(running, ended.next) || was_running(ended, running);

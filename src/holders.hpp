@@ -16,7 +16,7 @@ struct Starts {
 // clock later.
 //
 // A start is not known where track_activities was off when the transaction began, and of a prepared
-// transaction whose session had not loaded this module.
+// transaction that has the lock by the server's own functions alone.
 Starts find(Relation sequence);
 
 // Registers the callback that keeps the start of a transaction which is prepared. Called once, when

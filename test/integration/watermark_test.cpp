@@ -388,5 +388,44 @@ TEST(LowWatermark, IsRefusedByAStandbyWhichReadsABoundFromItsPrimary) {
     EXPECT_EQ(reader.number("SELECT count(*) FROM plain, bounds WHERE id < bound"), 1);
 }
 
+// The bound of another node, which arrives after all that was committed before it was taken.
+TEST(LowWatermark, ArrivesBehindTheRowsOfItsNode) {
+    const std::vector<std::string> settings = {"fsync = off", "wal_level = logical"};
+    const Server here(1, settings);
+    const Server there(2, settings);
+    const std::string make_bounds = "CREATE TABLE bounds (node integer PRIMARY KEY, bound bigint)";
+    Session reader(here);
+    Session session(there);
+    for (Session *each : {&reader, &session}) {
+        create_tables(*each);
+        each->run(make_bounds);
+    }
+    session.run("CREATE PUBLICATION p FOR TABLE plain, bounds");
+    reader.run("CREATE SUBSCRIPTION s CONNECTION '" + there.conninfo() + "' PUBLICATION p");
+
+    const std::string insert = "INSERT INTO plain DEFAULT VALUES RETURNING id";
+    const std::string write_bound =
+        "INSERT INTO bounds SELECT snowflake.node(), snowflake.low_watermark('plain_id_seq') "
+        "ON CONFLICT (node) DO UPDATE SET bound = greatest(bounds.bound, excluded.bound)";
+    const auto rows_below = [&] {
+        return reader.numbers("SELECT id FROM plain JOIN bounds "
+                              "ON node = snowflake.get_node(id) WHERE id < bound ORDER BY id");
+    };
+    Session late(there);
+    late.run("BEGIN");
+    const Id first = late.number(insert);
+    const Id second = session.number(insert);
+    session.run(write_bound);
+    wait_for(here, "SELECT count(*) FROM bounds", "1");
+    EXPECT_EQ(reader.numbers("SELECT id FROM plain"), std::vector<Id>{second});
+    EXPECT_EQ(rows_below(), std::vector<Id>{});
+
+    late.run("COMMIT");
+    session.run(write_bound);
+    wait_for(here, "SELECT count(*) FROM bounds WHERE bound > " + std::to_string(second), "1");
+    EXPECT_EQ(rows_below(), (std::vector<Id>{first, second}));
+    reader.run("DROP SUBSCRIPTION s");
+}
+
 } // namespace
 } // namespace integration::watermark_test
