@@ -244,7 +244,7 @@ Relation open(Oid relid) {
 std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     const Key key{.relid = relid, .padding = 0, .layout = layout};
     Relation sequence = open(relid);
-    const Snapshot snapshot = GetActiveSnapshot();
+    Snapshot snapshot = GetActiveSnapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
     if (answer != nullptr && is_same(*answer, key, snapshot)) {

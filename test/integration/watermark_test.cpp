@@ -401,7 +401,9 @@ TEST(LowWatermark, ArrivesBehindTheRowsOfItsNode) {
         each->run(make_bounds);
     }
     session.run("CREATE PUBLICATION p FOR TABLE plain, bounds");
-    reader.run("CREATE SUBSCRIPTION s CONNECTION '" + there.conninfo() + "' PUBLICATION p");
+    reader.run("CREATE SUBSCRIPTION s CONNECTION '" + there.conninfo() +
+               "' PUBLICATION p "
+               "WITH (copy_data = false)");
 
     const std::string insert = "INSERT INTO plain DEFAULT VALUES RETURNING id";
     const std::string write_bound =
