@@ -244,6 +244,7 @@ void write_for_a_while(Server &server, bool crash, Random &random) {
     constexpr int sessions = 50;
     constexpr int transactions = 20;
     std::vector<std::unique_ptr<Writer>> writers;
+    writers.reserve(sessions);
     for (int i = 0; i < sessions; ++i)
         writers.push_back(std::make_unique<Writer>(server, transactions, Random(random())));
     Session killer(server);
@@ -276,6 +277,7 @@ TEST(LowWatermark, ReadersMissNoRowAndReadNoneTwice) {
         create_tables(session);
     }
     std::vector<std::unique_ptr<Reader>> readers;
+    readers.reserve(tables.size());
     for (const Table &table : tables)
         readers.push_back(std::make_unique<Reader>(server, table.name));
 
