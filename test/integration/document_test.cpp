@@ -61,11 +61,13 @@ std::string trimmed(const std::string &text) {
 std::string load_others(Server &server, const std::string &page) {
     if (page != "partitions")
         return "";
-    for (const std::string extension : {"pg_partman", "pg_cron"})
-        if (Session(server)
-                .texts("SELECT name FROM pg_available_extensions WHERE name = '" + extension + "'")
-                .empty())
+    for (const char *extension : {"pg_partman", "pg_cron"}) {
+        const std::string look =
+            std::string("SELECT name FROM pg_available_extensions WHERE name = '") + extension +
+            "'";
+        if (Session(server).texts(look).empty())
             return extension;
+    }
     server.configure({"shared_preload_libraries = pg_cron"});
     server.stop();
     server.start();
