@@ -10,7 +10,8 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
-SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.sql watermark.sql decode.sql time.sql ranges.sql id.sql nodes.sql) \
+# The parts that make the objects, in the order in which they need each other.
+OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sql watermark.sql decode.sql time.sql ranges.sql id.sql nodes.sql) \
                $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
                $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
@@ -18,7 +19,15 @@ SCRIPT_PARTS = $(addprefix src/sql/,schema.sql layout.sql numbers.sql generate.s
                 identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
                $(addprefix src/sql/convert/online/,shadows.sql drop.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
                $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
-DATA_built  = $(SCRIPT)
+SCRIPT_PARTS = src/sql/schema.sql $(OBJECT_PARTS) src/sql/installed.sql
+
+# Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same
+# objects from the same parts, between what has to be done before and after; version 1.0 is refused.
+PGEDGE_UPDATES = $(patsubst %,$(EXTENSION)--%--$(EXTVERSION).sql,1.1 1.2 2.0 2.2 2.3 2.4 2.5.0 2.6.0)
+PGEDGE_PARTS = src/sql/schema.sql src/sql/upgrade/from_pgedge.sql $(OBJECT_PARTS) \
+               src/sql/upgrade/from_pgedge_end.sql src/sql/installed.sql
+REFUSED_UPDATE = $(EXTENSION)--1.0--$(EXTVERSION).sql
+DATA_built  = $(SCRIPT) $(PGEDGE_UPDATES) $(REFUSED_UPDATE)
 # For applications that make IDs themselves: the headers that know no server.
 HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)
 
@@ -26,7 +35,7 @@ REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 ISOLATION_OPTS = $(REGRESS_OPTS)
-EXTRA_CLEAN = $(SCRIPT)
+EXTRA_CLEAN = $(DATA_built)
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps. Nothing is visible but what the server calls.
@@ -43,5 +52,24 @@ override BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 # Headers are few and small: every object depends on all of them.
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.hpp) $(EXTENSION).control Makefile
 
-$(SCRIPT): $(SCRIPT_PARTS) $(EXTENSION).control
-	cat $(SCRIPT_PARTS) > $@
+# Joins parts of a script, behind a line that psql shows to those who run the script by hand: write_script COMMAND,PARTS
+write_script = { printf '%s\n' '\echo Use "$(1)" to load this file. \quit'; cat $(2); } > $@
+
+$(SCRIPT): $(SCRIPT_PARTS) $(EXTENSION).control Makefile
+	$(call write_script,CREATE EXTENSION snowflake,$(SCRIPT_PARTS))
+
+$(PGEDGE_UPDATES): $(PGEDGE_PARTS) $(EXTENSION).control Makefile
+	$(call write_script,ALTER EXTENSION snowflake UPDATE,$(PGEDGE_PARTS))
+
+$(REFUSED_UPDATE): src/sql/upgrade/from_pgedge_1.0.sql $(EXTENSION).control Makefile
+	$(call write_script,ALTER EXTENSION snowflake UPDATE,$<)
+
+# Makes the archive of a commit that PGXN takes: build/snowflake-VERSION.zip
+COMMIT      = HEAD
+DIST        = $(EXTENSION)-$(EXTVERSION)
+.PHONY: dist
+dist:
+	@test "$$(grep -c '"version": "$(EXTVERSION)"' META.json)" = 2 || \
+	    { echo "META.json is not of version $(EXTVERSION), which snowflake.control says" >&2; exit 1; }
+	mkdir -p build
+	git archive --format=zip --prefix=$(DIST)/ -o build/$(DIST).zip $(COMMIT)

@@ -35,10 +35,10 @@ SELECT * FROM findings;
 \pset format unaligned
 SELECT * FROM snowflake.check();
 BEGIN;
-CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint, database bigint)
+CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint, database bigint, kind text DEFAULT 'claim', last_node int DEFAULT NULL)
     LANGUAGE sql BEGIN ATOMIC
     INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
-        VALUES (gen_random_uuid(), 'claim', node, node, identifier, database, 0, 'elsewhere:/data#1', name, at, at, '1.0.0 on PostgreSQL 15');
+        VALUES (gen_random_uuid(), kind, node, coalesce(last_node, node), identifier, database, 0, 'elsewhere:/data#1', name, at, at, '3.0.0 on PostgreSQL 15');
 END;
 SET LOCAL client_min_messages = error;
 SELECT snowflake.claim_node(5);
@@ -47,6 +47,10 @@ CALL arrives(1000, 'south', '2025-01-01', 7, 8);
 CALL arrives(1000, 'east', '2025-02-01', 8, 9);
 SELECT * FROM snowflake.check();
 SAVEPOINT as_it_is;
+CALL arrives(1000, 'west', '2025-03-01', 9, 9, 'setting');
+CALL arrives(990, 'leases', '2025-04-01', 10, 9, 'lease', 1005);
+SELECT * FROM snowflake.check();
+ROLLBACK TO as_it_is;
 CALL arrives(5, 'north', '2024-01-01', 5, 6);
 SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
 ROLLBACK TO as_it_is;
@@ -183,6 +187,7 @@ SELECT * FROM findings;
 BEGIN;
 ALTER FUNCTION snowflake.get_node(bigint) VOLATILE;
 ALTER EVENT TRIGGER snowflake_convert_new_columns DISABLE;
+ALTER EVENT TRIGGER _snowflake_drop ENABLE REPLICA;
 ALTER TABLE snowflake.nodes DISABLE TRIGGER changed;
 ALTER SEQUENCE snowflake.id_seq INCREMENT BY 1;
 GRANT CREATE ON SCHEMA snowflake_compat TO PUBLIC;

@@ -150,7 +150,10 @@ SET ROLE regress_snowflake_mallory;
 CREATE FUNCTION attack.tell_index(what text) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM attack.tell(what);
-    PERFORM set_config('search_path', 'elsewhere', false), set_config('standard_conforming_strings', 'off', false);
+    PERFORM set_config('search_path', 'elsewhere', false);
+    IF current_setting('server_version_num')::integer < 190000 THEN -- later, no setting makes strings escape
+        PERFORM set_config('standard_conforming_strings', 'off', false);
+    END IF;
     RETURN 1;
 END $$;
 CREATE DOMAIN attack.telling AS integer CHECK (attack.tell('domain'));

@@ -57,10 +57,14 @@ SELECT snowflake.convert_sequence_to_snowflake('shop.own_seq');
 CREATE SEQUENCE shop."set\ting";
 CREATE TABLE shop.setting (id integer DEFAULT nextval('shop."set\ting"'), t text DEFAULT E'\\' || nextval('shop."set\ting"'));
 SET quote_all_identifiers = on;
+-- From PostgreSQL 19 on, no setting makes strings without an E escape.
+SELECT current_setting('server_version_num')::integer < 190000 AS strings_can_escape \gset
+\if :strings_can_escape
 SET standard_conforming_strings = off;
 SET escape_string_warning = off;
+\endif
 SET backslash_quote = off;
-SELECT snowflake.convert_sequence_to_snowflake('shop."set\\ting"');
+SELECT snowflake.convert_sequence_to_snowflake(E'shop."set\\ting"');
 RESET ALL;
 SET snowflake.node = 1;
 SELECT column_name, column_default FROM information_schema.columns

@@ -48,7 +48,8 @@ CREATE RULE nothing AS ON UPDATE TO customers DO INSTEAD NOTHING;
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 SELECT * FROM steps('customers_id_seq');
-SELECT effect, size > 0 AS sized FROM snowflake.conversion_plan('customers_id_seq', online => true)
+SELECT coalesce(replace(effect, pg_size_pretty(size), 'SIZE'), effect) AS effect, size > 0 AS sized
+    FROM snowflake.conversion_plan('customers_id_seq', online => true)
     WHERE command ~ 'fill|shadows' OR command IS NULL AND effect !~ 'prepared';
 SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true, pause => '10 ms', max_lag => '64 MB') WHERE command ~ 'fill';
 

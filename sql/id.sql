@@ -53,13 +53,17 @@ CREATE TABLE lists (ids snowflake.id[]);
 INSERT INTO lists VALUES ('{5,6}'), (ARRAY[5, 7]), (ARRAY[6::bigint]);
 SELECT count(*) FILTER (WHERE ids @> '{5}') AS literal, count(*) FILTER (WHERE ids @> ARRAY[5]::snowflake.id[]) AS cast,
        count(*) FILTER (WHERE 5 = ANY (ids)) AS member, count(*) FILTER (WHERE ids = '{5,7}') AS equal, jsonb_agg(ids ORDER BY ids) FROM lists;
+\set VERBOSITY terse
 SELECT count(*) FROM lists WHERE ids @> ARRAY[5]::bigint[];
+\set VERBOSITY default
 DROP TABLE lists;
 SELECT coalesce(amount, id) FROM orders ORDER BY id;
 SELECT id FROM orders UNION SELECT 1::bigint ORDER BY id LIMIT 1;
 SELECT coalesce(id, 0) FROM orders;
 SELECT coalesce(id, '0') AS id FROM orders ORDER BY id LIMIT 1;
+\set VERBOSITY terse
 SELECT count(*) FROM orders WHERE id = 5.0;
+\set VERBOSITY default
 SELECT count(*) FROM orders WHERE id = 5.0::bigint;
 
 -- The planner uses the index for each of them, and for the order; for min and max of the bigint.

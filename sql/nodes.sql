@@ -15,7 +15,7 @@ CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint 
     INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
                                  claimed_at, said_at, free_from, version)
         VALUES (gen_random_uuid(), kind, node, node, identifier, 16384, 0, 'elsewhere:/data#1', name, at, at,
-                free_from, '1.0.0 on PostgreSQL 15');
+                free_from, '3.0.0 on PostgreSQL 15');
 END;
 -- Makes the registry empty, which no user can.
 CREATE PROCEDURE forget() LANGUAGE plpgsql AS $$
@@ -151,7 +151,7 @@ SELECT o.state, o.message
 
 -- An unrelated instance.
 CALL forget();
-SELECT snowflake.claim_node(12);
+SELECT snowflake.claim_node(12, 'me');
 \set VERBOSITY terse
 CALL arrives(12, 'unrelated', '2025-01-01');
 \set VERBOSITY default
@@ -167,7 +167,7 @@ SELECT snowflake.claim_node(70);
 INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
                              claimed_at, said_at, version)
     SELECT gen_random_uuid(), 'claim', 100 + i % 900, 100 + i % 900, 1000 + i, 16384, 0, 'elsewhere:/data#1', 'many',
-           '2025-01-01', '2025-01-01', '1.0.0 on PostgreSQL 15'
+           '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15'
         FROM generate_series(1, 2000) i;
 SET snowflake.node = 70;
 BEGIN;
@@ -186,7 +186,7 @@ SELECT snowflake.node();
 INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
                              claimed_at, said_at, version)
     VALUES (gen_random_uuid(), 'lease', 60, 80, 6, 16384, 0, 'elsewhere:/data#1', 'leases', '2025-01-01',
-            '2025-01-01', '1.0.0 on PostgreSQL 15');
+            '2025-01-01', '3.0.0 on PostgreSQL 15');
 \set VERBOSITY default
 SELECT state, message FROM outcome('SELECT snowflake.node()');
 SELECT count(*) AS acts FROM snowflake.nodes \gset
@@ -391,7 +391,7 @@ CALL forget();
 INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
                              claimed_at, said_at, version)
     VALUES (gen_random_uuid(), 'lease', 1, 1023, 5, 16384, 0, 'elsewhere:/data#1', 'all', '2025-01-01',
-            '2025-01-01', '1.0.0 on PostgreSQL 15');
+            '2025-01-01', '3.0.0 on PostgreSQL 15');
 SELECT * FROM outcome('SELECT snowflake.claim_node()');
 
 -- The extension goes and comes without its claims, and the instance gets the same number.

@@ -1,5 +1,6 @@
 #include "acts.hpp"
 
+#include "earlier.hpp"
 #include "place.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
@@ -202,7 +203,7 @@ void end_reading(const Reading &reading) {
 template <typename Action>
 void for_each_row(const Reading &reading, Action action) {
     TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
-    TableScanDesc scan = table_beginscan(reading.table, reading.snapshot, 0, nullptr);
+    TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
     Row row;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
         read_row(slot, row);
@@ -325,7 +326,9 @@ ActList read_concerning(const Reading &reading, int setting, const Identity &oth
 
 [[noreturn]] void raise_no_table() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("the table snowflake.nodes is missing"), errhint("CREATE EXTENSION snowflake;"));
+            errmsg("the table snowflake.nodes is missing"),
+            errhint("%s", earlier::is_installed() ? earlier::hint_to_update
+                                                  : "CREATE EXTENSION snowflake;"));
     pg_unreachable();
 }
 

@@ -137,10 +137,8 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
     sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
 }
 
-} // namespace
-
-Id next_id(Oid relid, Layout layout) {
-    Sequence &sequence = session::open_for_nextval(relid);
+// Does what next_id() in the header does, for a sequence that is open.
+inline Id next_id_of(Sequence &sequence, Layout layout) {
     session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = nodes::node(now_us);
@@ -154,11 +152,17 @@ Id next_id(Oid relid, Layout layout) {
     return id;
 }
 
+} // namespace
+
+Id next_id(Oid relid, Layout layout) {
+    return next_id_of(session::open_for_nextval(relid), layout);
+}
+
 Id next_id_amid_block(Oid relid) {
     Sequence &sequence = session::open_for_nextval(relid);
     const std::int64_t block = sequence.definition.stride;
     if (block <= 1)
-        return next_id(relid, default_layout);
+        return next_id_of(sequence, default_layout);
     if (2 * block > default_layout.last_counter() + 1)
         raise_block_too_wide(sequence, (default_layout.last_counter() + 1) / 2);
     const std::int64_t now_us = clock_us();

@@ -1,5 +1,7 @@
 #include "allocate_errors.hpp"
 
+#include "earlier.hpp"
+
 namespace snowflake {
 
 namespace {
@@ -82,12 +84,14 @@ const char *as_text(std::int64_t unix_us) {
     const char *excess = count == 1 ? "the next snowflake ID is above"
                                     : psprintf("not all of the next %lld snowflake IDs are within",
                                                static_cast<long long>(count));
-    ereport(ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-            errmsg("%s the maximum value of sequence \"%s\" (%lld)", excess,
-                   get_rel_name(sequence.relid),
-                   static_cast<long long>(sequence.definition.max_value)),
-            errhint("Convert the sequence: SELECT snowflake.convert_sequence_to_snowflake(%s);",
-                    as_literal(sequence.relid)));
+    ereport(
+        ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+        errmsg("%s the maximum value of sequence \"%s\" (%lld)", excess,
+               get_rel_name(sequence.relid), static_cast<long long>(sequence.definition.max_value)),
+        earlier::is_installed()
+            ? errhint("%s", earlier::hint_to_update)
+            : errhint("Convert the sequence: SELECT snowflake.convert_sequence_to_snowflake(%s);",
+                      as_literal(sequence.relid)));
     pg_unreachable();
 }
 

@@ -79,7 +79,7 @@ std::int64_t last_entry(Relation table, Relation index, AttrNumber attribute, Sn
 }
 
 std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snapshot) {
-    TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
+    TableScanDesc scan = server::begin_table_scan(table, snapshot);
     TupleTableSlot *slot = table_slot_create(table, nullptr);
     std::int64_t greatest = no_value;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
@@ -193,7 +193,7 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     if (relation == nullptr)
         return no_value;
     std::int64_t greatest = no_value;
-    // What policies hide from the role is none of its business.
+    // A role learns nothing of rows that policies hide from it.
     const bool may_look =
         is_bigint(relation, attribute) && check_enable_rls(table, InvalidOid, true) != RLS_ENABLED;
     Relation index = may_look ? open_index(relation, attribute, false) : nullptr;

@@ -16,12 +16,6 @@ using namespace snowflake;
 
 namespace {
 
-// An array of count items, 0 or more, in the current memory context.
-template <typename Item>
-Item *allocate_array(int count) {
-    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
-}
-
 expression::Direction direction_argument(Datum to_snowflake) {
     return DatumGetBool(to_snowflake) ? expression::Direction::to_snowflake
                                       : expression::Direction::to_server;
@@ -50,7 +44,7 @@ Datum identifiers_datum(const char *name) {
     const List *names = name != nullptr ? expression::identifiers_of(name) : NIL;
     if (names == NIL)
         return 0;
-    auto *items = allocate_array<Datum>(list_length(names));
+    auto *items = server::allocate_array<Datum>(list_length(names));
     for (int i = 0; i < list_length(names); ++i)
         items[i] = CStringGetTextDatum(static_cast<const char *>(list_nth(names, i)));
     return PointerGetDatum(
@@ -91,7 +85,7 @@ Numbers numbers_argument(Datum argument) {
     Numbers numbers{};
     deconstruct_array(array, INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
                       &items, nullptr, &numbers.count);
-    numbers.values = allocate_array<std::int64_t>(numbers.count);
+    numbers.values = server::allocate_array<std::int64_t>(numbers.count);
     for (int i = 0; i < numbers.count; ++i)
         numbers.values[i] = DatumGetInt64(items[i]);
     return numbers;
@@ -107,8 +101,8 @@ Oid type_argument(Datum argument) {
 }
 
 Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
-    auto *items = allocate_array<Datum>(count);
-    auto *nulls = allocate_array<bool>(count);
+    auto *items = server::allocate_array<Datum>(count);
+    auto *nulls = server::allocate_array<bool>(count);
     for (int i = 0; i < count; ++i) {
         nulls[i] = outcomes[i] == nullptr;
         items[i] = nulls[i] ? Datum{0} : CStringGetTextDatum(outcomes[i]);
@@ -194,7 +188,7 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_try_default);
 Datum snowflake_try_default(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
-    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
     if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), type_argument(PG_GETARG_DATUM(2)),
                             PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
         PG_RETURN_NULL();
@@ -205,7 +199,7 @@ Datum snowflake_try_default(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_try_check);
 Datum snowflake_try_check(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
-    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
     if (!trial::try_check(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
                           outcomes))
         PG_RETURN_NULL();
@@ -216,7 +210,7 @@ Datum snowflake_try_check(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_try_partition);
 Datum snowflake_try_partition(PG_FUNCTION_ARGS) {
     const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
-    auto *outcomes = allocate_array<trial::Outcome>(numbers.count);
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
     if (!trial::try_partition(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
                               outcomes))
         PG_RETURN_NULL();
@@ -309,7 +303,7 @@ Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
     if (!is_null)
         deconstruct_array(DatumGetArrayTypeP(emptied), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
                           &items, nullptr, &count);
-    Oid *tables = allocate_array<Oid>(count);
+    Oid *tables = server::allocate_array<Oid>(count);
     std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
     rehearsal::run(tables, count, path,
                    schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),

@@ -454,9 +454,9 @@ Node *with_bigints(Node *node, void *context) {
 // The server prints columns of a relation under the names that they have, but those of a list of
 // values under the names that it is given.
 //
-// It prints the schema of a function or operator where the name alone would find another one for
-// arguments of these types. The text will be read for bigints, under any search_path: the arguments
-// have to be bigints when it is printed, lest an overload of a stranger's be found then.
+// The server prints the schema of a function or operator where the name alone would find another
+// one for arguments of these types. The text will be read for bigints, under any search_path: the
+// arguments have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
     List *columns = NIL;

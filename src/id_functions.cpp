@@ -2,6 +2,7 @@
 // sequence.
 
 #include "base32.hpp"
+#include "earlier.hpp"
 #include "layout.hpp"
 #include "layout_datum.hpp"
 #include "server.hpp"
@@ -108,6 +109,8 @@ extern "C" {
 #define SNOWFLAKE_FUNCTION_OF_ID(name)                                                             \
     SNOWFLAKE_FUNCTION(snowflake_##name);                                                          \
     Datum snowflake_##name(PG_FUNCTION_ARGS) {                                                     \
+        if (earlier::returns_null(fcinfo))                                                         \
+            PG_RETURN_NULL();                                                                      \
         return name(id_argument(PG_GETARG_DATUM(0), default_layout), default_layout);              \
     }                                                                                              \
     SNOWFLAKE_FUNCTION(snowflake_##name##_in);                                                     \

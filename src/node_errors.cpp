@@ -1,6 +1,7 @@
 #include "node_errors.hpp"
 
 #include "clock.hpp"
+#include "earlier.hpp"
 #include "place.hpp"
 #include "settings.hpp"
 
@@ -16,7 +17,9 @@ using acts::StoredAct;
             errdetail("Each database that makes snowflake IDs needs a node number of its own, "
                       "from 1 to %d.",
                       settings::max_node),
-            errhint("To be given a number: SELECT snowflake.claim_node();"));
+            earlier::is_installed()
+                ? errhint("%s", earlier::hint_to_update)
+                : errhint("To be given a number: SELECT snowflake.claim_node();"));
     pg_unreachable();
 }
 

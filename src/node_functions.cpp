@@ -31,6 +31,9 @@ const TriggerData &trigger_of(FunctionCallInfo fcinfo, const char *function) {
     return *reinterpret_cast<TriggerData *>(fcinfo->context);
 }
 
+// What a trigger returns that fires after its event, or for a statement: the server ignores it.
+constexpr Datum no_row{};
+
 // Adds a row of the view snowflake.cluster: the numbers first to last, which an instance has by an
 // act, and to whom it has lost them.
 void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const char *kind,
@@ -246,7 +249,7 @@ Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_guard_nodes");
     if (TRIGGER_FIRED_FOR_STATEMENT(trigger.tg_event)) {
         acts::guard_truncate(trigger);
-        return PointerGetDatum(nullptr);
+        return no_row;
     }
     return PointerGetDatum(acts::guard_row(trigger));
 }
@@ -258,7 +261,7 @@ Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     nodes::tell_of_change(trigger.tg_relation);
     if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
         nodes::hear(trigger.tg_relation, trigger.tg_trigtuple);
-    return PointerGetDatum(nullptr);
+    return no_row;
 }
 
 } // extern "C"

@@ -2,6 +2,7 @@
 // and results out: the rules stand in the rooms below.
 
 #include "allocate.hpp"
+#include "earlier.hpp"
 #include "layout.hpp"
 #include "layout_datum.hpp"
 #include "server.hpp"
@@ -14,6 +15,8 @@ extern "C" {
 // nextval(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_nextval);
 Datum snowflake_nextval(PG_FUNCTION_ARGS) {
+    if (earlier::returns_null(fcinfo))
+        PG_RETURN_NULL();
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
 }
 
@@ -49,6 +52,8 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
 // currval(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_currval);
 Datum snowflake_currval(PG_FUNCTION_ARGS) {
+    if (earlier::returns_null(fcinfo))
+        PG_RETURN_NULL();
     PG_RETURN_INT64(session::currval(PG_GETARG_OID(0)));
 }
 

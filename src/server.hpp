@@ -45,6 +45,7 @@ extern "C" {
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
@@ -326,6 +327,12 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// An array of count items, 0 or more, in the current memory context.
+template <typename Item>
+Item *allocate_array(int count) {
+    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
+}
+
 // An empty node of the type that the tag names. The server's macro uses an extension of C.
 template <typename Type>
 Type *make_node(NodeTag tag) {
@@ -395,7 +402,26 @@ inline void set_search_path(const char *path) {
                             0, false);
 }
 
-// Begins a scan of an index without keys. It takes an instrumentation since PostgreSQL 18.
+// The number of a catalog cache, as the server tells it to those who listen for changes.
+#if PG_VERSION_NUM >= 190000
+using CatalogCache = SysCacheIdentifier;
+#else
+using CatalogCache = int;
+#endif
+
+// Begin a scan of an index without keys, of a whole table, and of a range of its rows.
+#if PG_VERSION_NUM >= 190000
+inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
+    return index_beginscan(heap, index, snapshot, nullptr, 0, 0, SO_NONE);
+}
+inline TableScanDesc begin_table_scan(Relation table, Snapshot snapshot) {
+    return table_beginscan(table, snapshot, 0, nullptr, SO_NONE);
+}
+inline TableScanDesc begin_range_scan(Relation table, Snapshot snapshot, ItemPointer first,
+                                      ItemPointer last) {
+    return table_beginscan_tidrange(table, snapshot, first, last, SO_NONE);
+}
+#else
 inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot snapshot) {
 #if PG_VERSION_NUM >= 180000
     return index_beginscan(heap, index, snapshot, nullptr, 0, 0);
@@ -403,22 +429,20 @@ inline IndexScanDesc begin_index_scan(Relation heap, Relation index, Snapshot sn
     return index_beginscan(heap, index, snapshot, 0, 0);
 #endif
 }
+inline TableScanDesc begin_table_scan(Relation table, Snapshot snapshot) {
+    return table_beginscan(table, snapshot, 0, nullptr);
+}
+inline TableScanDesc begin_range_scan(Relation table, Snapshot snapshot, ItemPointer first,
+                                      ItemPointer last) {
+    return table_beginscan_tidrange(table, snapshot, first, last);
+}
+#endif
 
 // The place of a row in its table.
 inline ItemPointerData place_of_row(BlockNumber page, OffsetNumber number) {
     return {.ip_blkid = {.bi_hi = static_cast<uint16>(page >> 16),
                          .bi_lo = static_cast<uint16>(page & 0xffff)},
             .ip_posid = number};
-}
-
-// Begins a scan of a range of rows. It takes flags in some versions of PostgreSQL 19.
-template <typename Table>
-TableScanDesc begin_range_scan(Table table, Snapshot snapshot, ItemPointer first,
-                               ItemPointer last) {
-    if constexpr (requires { table_beginscan_tidrange(table, snapshot, first, last, 0U); })
-        return table_beginscan_tidrange(table, snapshot, first, last, 0U);
-    else
-        return table_beginscan_tidrange(table, snapshot, first, last);
 }
 
 // Which indexes need entries for the new version of a row.

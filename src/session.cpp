@@ -140,12 +140,12 @@ void relation_changed(Datum, Oid relid) {
     }
 }
 
-void sequence_options_changed(Datum, int, std::uint32_t) {
+void sequence_options_changed(Datum, server::CatalogCache, std::uint32_t) {
     begin_generation();
     for_each_sequence(forget_definition);
 }
 
-void roles_changed(Datum, int, std::uint32_t) {
+void roles_changed(Datum, server::CatalogCache, std::uint32_t) {
     begin_generation();
     for_each_sequence(forget_rights);
 }

@@ -19,12 +19,6 @@ struct Names {
     int count;
 };
 
-// An array of count items, 0 or more, in the current memory context.
-template <typename Item>
-Item *allocate_array(int count) {
-    return static_cast<Item *>(palloc(sizeof(Item) * static_cast<std::size_t>(count)));
-}
-
 // Raises 22023 if an item is null, or if there are not as many as count, which is -1 for any.
 Datum *items_of(Datum argument, Oid type, int *count) {
     ArrayType *array = DatumGetArrayTypeP(argument);
@@ -47,7 +41,7 @@ Pairs pairs_argument(Datum sources_argument, Datum shadows_argument) {
     int count = -1;
     const Datum *sources = items_of(sources_argument, INT2OID, &count);
     const Datum *shadows = items_of(shadows_argument, INT2OID, &count);
-    const Pairs pairs = {.pairs = allocate_array<shadow::Pair>(count), .count = count};
+    const Pairs pairs = {.pairs = server::allocate_array<shadow::Pair>(count), .count = count};
     for (int i = 0; i < count; ++i)
         pairs.pairs[i] = {.source = DatumGetInt16(sources[i]), .shadow = DatumGetInt16(shadows[i])};
     return pairs;
@@ -57,8 +51,8 @@ Names names_argument(Datum attributes_argument, Datum names_argument) {
     int count = -1;
     const Datum *attributes = items_of(attributes_argument, INT2OID, &count);
     const Datum *texts = items_of(names_argument, TEXTOID, &count);
-    const Names names = {.attributes = allocate_array<AttrNumber>(count),
-                         .names = allocate_array<const char *>(count),
+    const Names names = {.attributes = server::allocate_array<AttrNumber>(count),
+                         .names = server::allocate_array<const char *>(count),
                          .count = count};
     for (int i = 0; i < count; ++i) {
         names.attributes[i] = DatumGetInt16(attributes[i]);
@@ -139,7 +133,7 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     const List *expressions = expressions_of(PG_GETARG_OID(0), PG_GETARG_OID(1));
     const Names names = names_argument(PG_GETARG_DATUM(3), PG_GETARG_DATUM(4));
     const int count = list_length(expressions);
-    auto *texts = allocate_array<Datum>(count);
+    auto *texts = server::allocate_array<Datum>(count);
     for (int i = 0; i < count; ++i) {
         auto *tree = static_cast<Node *>(list_nth(expressions, i));
         if (tree == nullptr || expression::names_whole_row(tree))

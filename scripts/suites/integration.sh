@@ -3,6 +3,8 @@
 
 install_integration_packages() {
     install_packages libpqxx-dev libfaketime gdb
+    # The package of libpq 19rc1 lacks this dependency.
+    ! on_debian || pkg-config --exists libpqxx || install_packages libcurl4-openssl-dev
     install_pgbouncer
     install_partitioning_packages
     install_pglogical ||

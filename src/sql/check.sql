@@ -1,4 +1,4 @@
--- What is wrong or about to be: a function for each group of findings, and check(), which joins them.
+-- check() lists what is wrong or about to be. Each of the functions before it finds one group of findings.
 --
 -- The functions read catalogs, and of the data the last value of each sequence and the last entry of an index. They
 -- wait for no lock and keep few: a database with many thousands of tables is looked at in one transaction.
@@ -60,14 +60,6 @@ CREATE FUNCTION snowflake._column(tab regclass, attname name)
     RETURN pg_catalog.format('column %I of table %s', attname, tab);
 COMMENT ON FUNCTION snowflake._column(regclass, name) IS
     'describes a column';
-
-CREATE FUNCTION snowflake._convert_command(seq regclass)
-    RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
-COMMENT ON FUNCTION snowflake._convert_command(regclass) IS
-    'returns the command that converts a sequence';
 
 CREATE FUNCTION snowflake._keys()
     RETURNS SETOF snowflake._key
@@ -352,22 +344,28 @@ BEGIN
         GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
     END;
     RETURN QUERY
+        WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)
         SELECT 'error', 'this instance', reason, cure WHERE reason IS NOT NULL
         UNION ALL
         SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and other instances do not hear of it',
                format('SELECT snowflake.claim_node(%s)', setting)
             WHERE setting IS NOT NULL AND reason IS NULL
-              AND NOT EXISTS (SELECT FROM snowflake.cluster c WHERE c.is_this_instance AND c.node = setting)
+              AND NOT EXISTS (SELECT FROM numbered c WHERE c.is_this_instance AND c.node = setting)
         UNION ALL
-        SELECT 'warning', format('node %s', c.node),
-               format('%s has it as well as %s, which has the better claim', c.name, c.lost_to),
-               format('On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()', c.name)
-            FROM snowflake.cluster c
+        SELECT 'warning',
+               CASE WHEN c.last_node > c.node THEN format('nodes %s to %s', c.node, c.last_node) ELSE format('node %s', c.node) END,
+               format('claimed by %s as well as by %s, which has the better claim', c.name, c.lost_to),
+               format(CASE c.kind
+                          WHEN 'lease' THEN 'On %s: SELECT snowflake.release_nodes(%s, %s)'
+                          WHEN 'setting' THEN 'On %s: take snowflake.node out of the settings; then, in a new session: SELECT snowflake.claim_node()'
+                          ELSE 'On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,
+                      c.name, c.node, c.last_node)
+            FROM numbered c
             WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
         UNION ALL
         SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %s', c.place),
                'On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
-            FROM snowflake.cluster c
+            FROM numbered c
             WHERE c.kind = 'copy';
 END
 $function$;
@@ -411,9 +409,11 @@ BEGIN
             FULL JOIN jsonb_each_text(snowflake._digests()) now ON now.key = made.key
             WHERE now.value IS DISTINCT FROM made.value
         UNION ALL
-        SELECT 'warning', 'event trigger ' || e.evtname, 'it is not enabled always: new columns may not be converted',
+        SELECT 'warning', 'event trigger ' || e.evtname, 'it is not enabled always: ' || made.lest,
                format('ALTER EVENT TRIGGER %I ENABLE ALWAYS', e.evtname)
-            FROM pg_event_trigger e WHERE e.evtname = 'snowflake_convert_new_columns' AND e.evtenabled <> 'A'
+            FROM (VALUES ('snowflake_convert_new_columns'::name, 'new columns may not be converted'),
+                         ('_snowflake_drop', 'DROP EXTENSION may leave behind triggers that stop every write')) made(name, lest)
+            JOIN pg_event_trigger e ON e.evtname = made.name AND e.evtenabled <> 'A'
         UNION ALL
         SELECT 'error', format('trigger %I of table %s', g.tgname, g.tgrelid::regclass),
                'it is not enabled always: what other instances claim is not heard of, or not guarded',
@@ -478,13 +478,3 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake.check() IS
     'lists what is wrong in this database with snowflake IDs, or about to be, and the commands that mend it';
-
--- The digests of what this script has made, this function aside. It stands at the end of the script.
-DO $install$
-BEGIN
-    EXECUTE format('CREATE FUNCTION snowflake._installed_digests() RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE '
-                   'SET search_path = pg_catalog, pg_temp AS %L', format('SELECT jsonb %L', snowflake._digests()));
-END
-$install$;
-COMMENT ON FUNCTION snowflake._installed_digests() IS
-    'returns the digests of the functions as the extension script has made them';

@@ -1,6 +1,6 @@
 -- Reading IDs, each function without and with a layout.
 
-CREATE FUNCTION snowflake.get_epoch(id bigint)
+CREATE OR REPLACE FUNCTION snowflake.get_epoch(id bigint)
     RETURNS numeric
     AS 'MODULE_PATHNAME', 'snowflake_get_epoch'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -28,7 +28,7 @@ CREATE FUNCTION snowflake.get_timestamp(id bigint, layout snowflake.layout)
 COMMENT ON FUNCTION snowflake.get_timestamp(bigint, snowflake.layout) IS
     'tells when an ID of a layout was made';
 
-CREATE FUNCTION snowflake.get_count(id bigint)
+CREATE OR REPLACE FUNCTION snowflake.get_count(id bigint)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_get_count'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -42,7 +42,7 @@ CREATE FUNCTION snowflake.get_count(id bigint, layout snowflake.layout)
 COMMENT ON FUNCTION snowflake.get_count(bigint, snowflake.layout) IS
     'returns the counter of an ID of a layout within its tick';
 
-CREATE FUNCTION snowflake.get_node(id bigint)
+CREATE OR REPLACE FUNCTION snowflake.get_node(id bigint)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_get_node'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -57,7 +57,7 @@ COMMENT ON FUNCTION snowflake.get_node(bigint, snowflake.layout) IS
     'returns the node that made an ID of a layout';
 
 -- format() is not immutable: it prints the time in the session's time zone.
-CREATE FUNCTION snowflake.format(id bigint)
+CREATE OR REPLACE FUNCTION snowflake.format(id bigint)
     RETURNS jsonb
     AS 'MODULE_PATHNAME', 'snowflake_format'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;

@@ -1,13 +1,20 @@
 -- Making IDs. The functions keep the names, rights and errors of the server's own.
+--
+-- Here and among those that read IDs, CREATE OR REPLACE stands where an earlier version may have made the function:
+-- what depends on it lives on. In the script of an extension it replaces only what belongs to the extension.
 
 -- The database-wide sequence. It is guarded as a converted sequence is: with the INCREMENT of a guard, and
--- a first value that counts as taken.
+-- a first value that counts as taken. An earlier version may have made it, with other options.
 DO $install$
 BEGIN
-    EXECUTE format('CREATE SEQUENCE snowflake.id_seq INCREMENT BY %s', snowflake._guard());
+    IF to_regclass('snowflake.id_seq') IS NULL THEN
+        CREATE SEQUENCE snowflake.id_seq;
+    END IF;
+    EXECUTE format('ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT BY %s MINVALUE 1 NO MAXVALUE START 1 CACHE 1 NO CYCLE',
+                   snowflake._guard());
 END
 $install$;
-SELECT pg_catalog.setval('snowflake.id_seq', 1, true);
+SELECT pg_catalog.setval('snowflake.id_seq', greatest(last_value, 1), true) FROM snowflake.id_seq;
 GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS
@@ -20,7 +27,7 @@ BEGIN
 END
 $install$;
 
-CREATE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
+CREATE OR REPLACE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -63,7 +70,7 @@ CREATE FUNCTION snowflake.nextvals(seq regclass, n integer, layout snowflake.lay
 COMMENT ON FUNCTION snowflake.nextvals(regclass, integer, snowflake.layout) IS
     'makes the next n IDs of a sequence in a layout, which it reserves at once';
 
-CREATE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
+CREATE OR REPLACE FUNCTION snowflake.currval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_currval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

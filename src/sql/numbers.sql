@@ -28,6 +28,6 @@ COMMENT ON FUNCTION snowflake._mark() IS
 CREATE FUNCTION snowflake._makes_ids(increment bigint, maximum bigint)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN increment = 9223372036854775807 OR maximum = 9223372036854775806;
+    RETURN increment = snowflake._guard() OR maximum = snowflake._mark();
 COMMENT ON FUNCTION snowflake._makes_ids(bigint, bigint) IS
     'tells whether a sequence with this INCREMENT and MAXVALUE is converted';

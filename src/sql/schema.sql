@@ -1,16 +1,22 @@
 -- The schema. It must hold nothing but this extension: a role that could put an overload of one of the
 -- functions into the schema would have its code run by every caller of the function, superusers among them.
 
-\echo Use "CREATE EXTENSION snowflake" to load this file. \quit
-
 -- The script looks up no name in the schema. It runs as a superuser also where the owner of a database
 -- installs the extension, and that owner may have made and filled the schema.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
-CREATE FUNCTION snowflake._schema_is_new()
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_schema_is_new'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+DO $install$
+BEGIN
+    CREATE FUNCTION snowflake._schema_is_new()
+        RETURNS boolean
+        AS 'MODULE_PATHNAME', 'snowflake_schema_is_new'
+        LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+EXCEPTION WHEN undefined_function THEN
+    RAISE EXCEPTION 'this session has loaded the library of an earlier version'
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Run the command in a new session. If shared_preload_libraries names snowflake, restart the server before.';
+END
+$install$;
 COMMENT ON FUNCTION snowflake._schema_is_new() IS
     'tells whether the schema snowflake was made by this transaction';
 
@@ -22,15 +28,18 @@ DECLARE
     s record;
 BEGIN
     SELECT r.rolname, r.rolsuper, snowflake._schema_is_new() AS is_new,
-           EXISTS (SELECT FROM pg_depend d
-                       WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid
-                         AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid)
-                         AND NOT EXISTS (SELECT FROM pg_depend e
-                                             WHERE e.classid = d.classid AND e.objid = d.objid
-                                               AND e.refclassid = 'pg_extension'::regclass
-                                               AND e.refobjid = x.oid AND e.deptype = 'e')) AS is_used,
-           EXISTS (SELECT FROM aclexplode(n.nspacl) a
-                       WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner) AS is_shared
+           (SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) FROM pg_depend d
+                WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid
+                  AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid)
+                  AND NOT EXISTS (SELECT FROM pg_depend e
+                                      WHERE e.classid = d.classid AND e.objid = d.objid
+                                        AND e.refclassid = 'pg_extension'::regclass
+                                        AND e.refobjid = x.oid AND e.deptype = 'e')) AS foreign_objects,
+           (SELECT string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ' ORDER BY a.grantee)
+                FROM aclexplode(n.nspacl) a
+                WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner) AS creators,
+           (SELECT count(*) > 1 FROM pg_depend d
+                WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.deptype = 'e') AS is_update
         INTO s
         FROM pg_extension x
         JOIN pg_namespace n ON n.oid = x.extnamespace
@@ -40,23 +49,23 @@ BEGIN
         RAISE EXCEPTION 'schema "snowflake" exists, and is owned by "%"', s.rolname
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'The owner of the schema could run code as whoever uses the extension.',
-                  HINT = 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;';
-    ELSIF s.is_shared THEN
+                  HINT = CASE WHEN s.is_update THEN 'As a superuser, run: ALTER SCHEMA snowflake OWNER TO CURRENT_USER;'
+                              ELSE 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;' END;
+    ELSIF s.creators IS NOT NULL THEN
         RAISE EXCEPTION 'others than its owner may create objects in schema "snowflake"'
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'They could run code as whoever uses the extension.',
-                  HINT = 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;';
-    ELSIF s.is_used THEN
+                  HINT = CASE WHEN s.is_update THEN format('REVOKE CREATE ON SCHEMA snowflake FROM %s CASCADE;', s.creators)
+                              ELSE 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;' END;
+    ELSIF s.foreign_objects IS NOT NULL THEN
         RAISE EXCEPTION 'schema "snowflake" is not empty'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'What is in it could be taken for a part of the extension.',
-                  HINT = 'Move what you need elsewhere, and DROP SCHEMA snowflake CASCADE;';
+                  DETAIL = 'What is in it could be taken for a part of the extension: ' || s.foreign_objects,
+                  HINT = CASE WHEN s.is_update THEN 'Move it elsewhere, for example: ALTER TABLE snowflake.name SET SCHEMA public;'
+                              ELSE 'Move what you need elsewhere, and DROP SCHEMA snowflake CASCADE;' END;
     END IF;
     IF NOT s.rolsuper THEN
         ALTER SCHEMA snowflake OWNER TO CURRENT_USER;
     END IF;
 END
 $install$;
-
-GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
-

@@ -322,6 +322,18 @@ TEST_F(ClusterDocument, OneWay) {
     ASSERT_NO_FATAL_FAILURE(type("What to alert on"));
 }
 
+TEST_F(ClusterDocument, OneWayWithSequences) {
+    add_with_data("north");
+    if (Session(server("north")).number("SHOW server_version_num") < 190000)
+        GTEST_SKIP() << "publications have no sequences before PostgreSQL 19";
+    add("south");
+    ASSERT_NO_FATAL_FAILURE(type("Joining one way"));
+    ASSERT_NO_FATAL_FAILURE(type("Published sequences"));
+    const std::string last_value = "SELECT last_value FROM snowflake.id_seq";
+    EXPECT_EQ(Session(server("south"), "shop").number(last_value),
+              Session(server("north"), "shop").number(last_value));
+}
+
 // Two servers that have ordinary sequences, and replicate to each other.
 class Replicating : public ClusterDocument {
   protected:

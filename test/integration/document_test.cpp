@@ -1,11 +1,14 @@
-// The commands of some pages in docs/ are run from the first to the last, and print what the
-// document says, but for IDs.
+// The commands of pages of docs/ are run from the first to the last, and print what the document
+// says, but for IDs.
+#include "pgedge.hpp"
 #include "process.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
+#include <ostream>
 #include <regex>
 #include <sstream>
 
@@ -17,22 +20,29 @@ struct Example {
     std::string output; // empty: the document shows none
 };
 
-// The blocks of SQL in a page, each with the block behind it, if that shows the output.
-std::vector<Example> examples_of(const std::string &page) {
+// The blocks of a language in a page, each with the block behind it, if that shows the output.
+// Blocks in the items of a list are indented.
+std::vector<Example> examples_of(const std::string &page, const std::string &language) {
     std::vector<Example> examples;
+    std::size_t indentation = 0;
     std::istringstream stream(page);
     std::string other; // blocks of other languages
     std::string *block = nullptr;
     bool follows_sql = false;
-    for (std::string line; std::getline(stream, line);) {
-        if (line.rfind("```", 0) != 0) {
+    for (std::string indented; std::getline(stream, indented);) {
+        const std::size_t begin = std::min(indented.find_first_not_of(' '), indented.size());
+        const bool is_fence = indented.compare(begin, 3, "```") == 0;
+        if (is_fence)
+            indentation = begin;
+        const std::string line = indented.substr(std::min(indentation, begin));
+        if (!is_fence) {
             if (block != nullptr)
                 *block += line + '\n';
             else
                 follows_sql = false;
         } else if (block != nullptr) {
             block = nullptr;
-        } else if (line == "```sql") {
+        } else if (line == "```" + language) {
             block = &examples.emplace_back().commands;
             follows_sql = true;
         } else if (follows_sql) {
@@ -57,6 +67,38 @@ std::string trimmed(const std::string &text) {
                               std::regex("\n+$"), "");
 }
 
+// A page, and what is there before its first command.
+struct Page {
+    const char *test;
+    const char *name;
+    const char *language; // of the blocks that are run
+    std::function<void(Session &)> prepare;
+
+    friend std::ostream &operator<<(std::ostream &out, const Page &page) {
+        return out << page.name;
+    }
+};
+
+void create_extension(Session &session) {
+    session.run("CREATE EXTENSION snowflake");
+}
+
+void create_pgedge(Session &session) {
+    pgedge::create_extension(session, "2.4");
+    pgedge::make_converted_identity(session, "items", "2.4");
+    session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval());"
+                "CREATE VIEW origins AS SELECT snowflake.format(id) FROM orders");
+}
+
+// Rows of version 1.0 cannot be made any more: what its sequence and its table hold is copied.
+void create_pgedge_1_0(Session &session) {
+    pgedge::create_extension(session, "1.0");
+    session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval(),"
+                " maker text);"
+                "INSERT INTO orders VALUES (514645000000000000, 'old');"
+                "SELECT setval('snowflake.id_seq', 514645000000000000)");
+}
+
 // Loads the other extensions that a page uses. Returns one that is not installed; empty: none.
 std::string load_others(Server &server, const std::string &page) {
     if (page != "partitions")
@@ -74,16 +116,19 @@ std::string load_others(Server &server, const std::string &page) {
     return "";
 }
 
-class Document : public testing::TestWithParam<const char *> {};
+class Document : public testing::TestWithParam<Page> {};
 
 TEST_P(Document, ItsCommandsPrintWhatItSays) {
     Server server(1, {"fsync = off"});
-    if (const std::string missing = load_others(server, GetParam()); !missing.empty())
+    if (const std::string missing = load_others(server, GetParam().name); !missing.empty())
         GTEST_SKIP() << missing << " is not installed";
-    Session(server).run("CREATE EXTENSION snowflake");
-    const std::vector<Example> examples =
-        examples_of(read_file(std::string(DOCUMENTS "/") + GetParam() + ".md"));
-    ASSERT_GE(examples.size(), 4U);
+    {
+        Session session(server);
+        GetParam().prepare(session);
+    }
+    const std::vector<Example> examples = examples_of(
+        read_file(std::string(DOCUMENTS "/") + GetParam().name + ".md"), GetParam().language);
+    ASSERT_GE(examples.size(), 2U);
     for (const Example &example : examples) {
         SCOPED_TRACE(example.commands);
         const std::filesystem::path script = server.file("example.sql");
@@ -101,8 +146,15 @@ TEST_P(Document, ItsCommandsPrintWhatItSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, Document,
-                         testing::Values("converting", "clients", "polling", "partitions"),
-                         [](const auto &instance) { return std::string(instance.param); });
+                         testing::Values(Page{"converting", "converting", "sql", create_extension},
+                                         Page{"clients", "clients", "sql", create_extension},
+                                         Page{"upgrading", "upgrading", "sql", create_extension},
+                                         Page{"polling", "polling", "sql", create_extension},
+                                         Page{"partitions", "partitions", "sql", create_extension},
+                                         Page{"from_pgedge", "from-pgedge", "sql", create_pgedge},
+                                         Page{"from_pgedge_1_0", "from-pgedge", "sql 1.0",
+                                              create_pgedge_1_0}),
+                         [](const auto &instance) { return std::string(instance.param.test); });
 
 } // namespace
 } // namespace integration::document_test

@@ -292,8 +292,10 @@ std::string HostileObjects::body(const std::string &result) {
     if (random_.one_in(2))
         actions += " PERFORM den.escape();";
     if (random_.one_in(3))
-        actions += " PERFORM set_config('search_path', 'den', false),"
-                   " set_config('standard_conforming_strings', 'off', false);";
+        actions += " PERFORM set_config('search_path', 'den', false);"
+                   // From PostgreSQL 19 on, no setting makes strings escape.
+                   " IF current_setting('server_version_num')::integer < 190000 THEN"
+                   " PERFORM set_config('standard_conforming_strings', 'off', false); END IF;";
     if (random_.one_in(8))
         actions += " IF session_user <> current_user THEN RAISE EXCEPTION 'hostile error'"
                    " USING ERRCODE = '" +

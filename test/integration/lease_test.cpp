@@ -146,8 +146,8 @@ TEST_F(LeasedIdsTest, EndWithABetterClaim) {
     pqxx::connection connection(server_.conninfo());
     examples::LeasedIds ids(connection);
     Session(server_).run(arrival(static_cast<int>(ids.node()), "elder"));
-    ids_until_error<std::runtime_error>(ids);
-    EXPECT_THROW(ids.next(), std::runtime_error);
+    ids_until_error<pqxx::sql_error>(ids);
+    EXPECT_THROW(ids.next(), pqxx::sql_error);
     EXPECT_TRUE(connection.is_open());
 }
 

@@ -8,7 +8,7 @@ std::string arrival(int node, const std::string &name, Id system_identifier) {
            "copy, place, name, claimed_at, said_at, version) VALUES (gen_random_uuid(), 'claim', " +
            number + ", " + number + ", " + std::to_string(system_identifier) +
            ", 16384, 0, 'elsewhere:/data#1', '" + name +
-           "', '2024-01-01', '2024-01-01', '1.0.0 on PostgreSQL 15')";
+           "', '2024-01-01', '2024-01-01', '3.0.0 on PostgreSQL 15')";
 }
 
 } // namespace integration

@@ -76,11 +76,13 @@ bool has_logged(const Server &server, const std::string &text) {
     return read_file(server.file("log")).find(text) != std::string::npos;
 }
 
+// The counters of errors have other names in some versions of PostgreSQL.
 void expect_no_failure_of_replication(const Server &server) {
-    EXPECT_EQ(
-        Session(server).number("SELECT coalesce(sum(apply_error_count + sync_error_count), 0) "
-                               "FROM pg_stat_subscription_stats"),
-        0);
+    EXPECT_EQ(Session(server).number(
+                  "SELECT coalesce(sum(counter.value::bigint), 0) FROM pg_stat_subscription_stats s"
+                  " CROSS JOIN jsonb_each_text(to_jsonb(s)) counter"
+                  " WHERE counter.key LIKE '%\\_error\\_count'"),
+              0);
 }
 
 // Makes many IDs on each at the same time, and expects that none is made twice.
@@ -133,8 +135,8 @@ TEST(Joining, ByDumpAndRestoreGivesAnotherNumber) {
                            {"-d", north.conninfo(), "-s", "-f", north.file("schema.sql")});
     south.run_successfully("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", south.conninfo(),
                                     "-f", north.file("schema.sql")});
-    // pg_dump leaves tables of extensions out of publications.
-    Session(south).run("ALTER PUBLICATION registry ADD TABLE snowflake.nodes");
+    // Before PostgreSQL 19, pg_dump leaves tables of extensions out of publications.
+    Session(south).run("ALTER PUBLICATION registry SET TABLE snowflake.nodes");
     join({north}, {south});
     const Id of_south = claim_apart_from(south, of_north);
     EXPECT_NE(of_south, of_north);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+namespace unit::base32_test {
 namespace {
 
 using namespace snowflake;
@@ -66,3 +67,4 @@ TEST(Base32, SortsAsTheIdsDo) {
 }
 
 } // namespace
+} // namespace unit::base32_test

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+namespace unit::claims_simulation_test {
 namespace {
 
 using namespace snowflake;
@@ -451,3 +452,4 @@ TEST(SimulatedClaims, DoubleClaimsOfASplitEndWithIt) {
 }
 
 } // namespace
+} // namespace unit::claims_simulation_test

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+namespace unit::claims_test {
 namespace {
 
 using namespace snowflake;
@@ -859,3 +860,4 @@ TEST(Choice, EndsWhereAllNumbersAreTaken) {
 }
 
 } // namespace
+} // namespace unit::claims_test

@@ -30,6 +30,7 @@ static void PrintTo(Refusal refusal, std::ostream *out) {
 
 } // namespace snowflake
 
+namespace unit::generator_test {
 namespace {
 
 using namespace snowflake;
@@ -823,3 +824,4 @@ TEST(GeneratorRandom, TheMarkCoversLastAndAtMostTheSecondAfter) {
 }
 
 } // namespace
+} // namespace unit::generator_test

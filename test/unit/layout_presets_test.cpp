@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+namespace unit::layout_presets_test {
 namespace {
 
 using namespace snowflake;
@@ -92,3 +93,4 @@ TEST(Presets, ReadThePublishedIds) {
 }
 
 } // namespace
+} // namespace unit::layout_presets_test

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+namespace unit::layout_test {
 namespace {
 
 using namespace snowflake;
@@ -378,3 +379,4 @@ TEST(LayoutRandom, SortsByTime) {
 }
 
 } // namespace
+} // namespace unit::layout_test

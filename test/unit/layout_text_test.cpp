@@ -25,6 +25,7 @@ static void PrintTo(Layout layout, std::ostream *out) {
 
 } // namespace snowflake
 
+namespace unit::layout_text_test {
 namespace {
 
 using namespace snowflake;
@@ -300,3 +301,4 @@ TEST(LayoutTextRandom, ChangedTextIsRefusedOrReadRight) {
 }
 
 } // namespace
+} // namespace unit::layout_text_test

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+namespace unit::lease_test {
 namespace {
 
 using namespace snowflake;
@@ -83,3 +84,4 @@ TEST(Lease, KnowsTheTicksThatTheLayoutKnows) {
 }
 
 } // namespace
+} // namespace unit::lease_test

@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+namespace unit::mistakes_simulation_test {
 namespace {
 
 using namespace snowflake;
@@ -623,3 +624,4 @@ TEST(Mistakes, OfAClockBeforeTheEpoch) {
 }
 
 } // namespace
+} // namespace unit::mistakes_simulation_test

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+namespace unit::simulated_cluster_test {
 namespace {
 
 using namespace snowflake;
@@ -905,3 +906,4 @@ TEST(SimulatedCluster, KeepsItsPromisesUpToTheEndOfTheLayout) {
 }
 
 } // namespace
+} // namespace unit::simulated_cluster_test

@@ -91,6 +91,14 @@ $function$;
 COMMENT ON FUNCTION snowflake._warn_of_unconverted(text, text, text) IS
     'warns of what the setting snowflake.convert_new_columns does not convert';
 
+CREATE FUNCTION snowflake._convert_command(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
+COMMENT ON FUNCTION snowflake._convert_command(regclass) IS
+    'returns the command that converts a sequence';
+
 CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -98,7 +106,7 @@ CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path
     AS $function$
 DECLARE
     what constant text := format('sequence %s is not converted to snowflake IDs', seq);
-    command constant text := format('SELECT snowflake.convert_sequence_to_snowflake(%L);', seq);
+    command constant text := snowflake._convert_command(seq) || ';';
     detail text;
     full_table regclass;
 BEGIN
@@ -166,7 +174,7 @@ DECLARE
 BEGIN
     IF NOT snowflake._is_id_seq(seq)
        AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[altered]) d WHERE NOT d.is_rebuilt) THEN
-        RETURN format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
+        RETURN snowflake._convert_command(seq);
     END IF;
     RETURN format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, col);
 END

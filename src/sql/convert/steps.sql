@@ -49,12 +49,11 @@ CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    increment constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
-    is_marked constant boolean := (SELECT snowflake._makes_ids(seqincrement, seqmax) FROM pg_sequence WHERE seqrelid = part.seq);
+    definition constant pg_sequence := (SELECT q FROM pg_sequence q WHERE q.seqrelid = part.seq);
 BEGIN
     RETURN NOT snowflake._is_left_behind(part.seq)
-           AND (SELECT (is_marked
-                    OR increment > 1 AND part.increment <> 'keep'
+           AND (SELECT (snowflake._makes_ids(definition.seqincrement, definition.seqmax)
+                    OR definition.seqincrement > 1 AND part.increment <> 'keep'
                        AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
                 FROM unnest(part.columns) c);

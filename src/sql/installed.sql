@@ -1,0 +1,11 @@
+-- What the script has made. It stands at the end of the script: later changes are told from what is there now.
+
+-- The digests of the functions, this one aside; see _digests().
+DO $install$
+BEGIN
+    EXECUTE format('CREATE FUNCTION snowflake._installed_digests() RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE '
+                   'SET search_path = pg_catalog, pg_temp AS %L', format('SELECT jsonb %L', snowflake._digests()));
+END
+$install$;
+COMMENT ON FUNCTION snowflake._installed_digests() IS
+    'returns the digests of the functions as the extension script has made them';
