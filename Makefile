@@ -11,7 +11,7 @@ EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSIO
 OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
 # The parts that make the objects, in the order in which they need each other.
-OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sql decode.sql time.sql id.sql nodes.sql) \
+OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sql watermark.sql decode.sql time.sql ranges.sql id.sql nodes.sql) \
                $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
                $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
                 annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \

@@ -3,12 +3,14 @@
 
 #include "durability.hpp"
 #include "event_triggers.hpp"
+#include "holders.hpp"
 #include "nodes.hpp"
 #include "run_as.hpp"
 #include "schema.hpp"
 #include "server.hpp"
 #include "session.hpp"
 #include "settings.hpp"
+#include "watermark.hpp"
 
 extern "C" {
 
@@ -19,6 +21,8 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::nodes::init();
     snowflake::durability::init();
     snowflake::session::init();
+    snowflake::holders::init();
+    snowflake::watermark::init();
     snowflake::event_triggers::init();
     snowflake::run_as::init();
 }

@@ -29,6 +29,7 @@ extern "C" {
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
@@ -76,6 +77,7 @@ extern "C" {
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
+#include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
@@ -97,6 +99,7 @@ extern "C" {
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -231,6 +234,56 @@ inline LocalTransactionId current_transaction() {
 #else
     return MyProc->lxid;
 #endif
+}
+
+// A transaction that holds a lock as the server names it: by its session and a number. One that is
+// prepared keeps the name that it had in its session, until the server starts anew.
+using HolderId = VirtualTransactionId;
+
+// Tells whether two names are the same.
+inline bool same_holder(const HolderId &one, const HolderId &other) {
+    return VirtualTransactionIdEquals(one, other);
+}
+
+// The name of the transaction that holds a lock in the server's list of locks.
+inline HolderId holder_of(const LockInstanceData &lock) {
+#if PG_VERSION_NUM >= 170000
+    return lock.vxid;
+#else
+    return {.backendId = lock.backend, .localTransactionId = lock.lxid};
+#endif
+}
+
+// Tells whether the session of a transaction is still in it.
+inline bool is_in_its_session(const HolderId &holder) {
+#if PG_VERSION_NUM >= 170000
+    const volatile PGPROC *process = ProcNumberGetProc(holder.procNumber);
+    return process != nullptr && process->vxid.lxid == holder.localTransactionId;
+#else
+    const volatile PGPROC *process = BackendIdGetProc(holder.backendId);
+    return process != nullptr && process->lxid == holder.localTransactionId;
+#endif
+}
+
+// Reads when the session of a transaction says that its present transaction began; 0: it does not
+// say. The server has functions that copy what all sessions say, which takes longer than the rest
+// of what they are asked for, and keeps the copy for the transaction.
+inline TimestampTz start_in_session_of(const HolderId &holder) {
+#if PG_VERSION_NUM >= 170000
+    const volatile PgBackendStatus *status = MyBEEntry - MyProcNumber + holder.procNumber;
+#else
+    const volatile PgBackendStatus *status = MyBEEntry - MyBackendId + holder.backendId;
+#endif
+    for (;;) {
+        int before = 0;
+        int after = 0;
+        pgstat_begin_read_activity(status, before);
+        const TimestampTz start = status->st_procpid > 0 ? status->st_xact_start_timestamp : 0;
+        pgstat_end_read_activity(status, after);
+        if (pgstat_read_activity_complete(before, after))
+            return start;
+        CHECK_FOR_INTERRUPTS();
+    }
 }
 
 // Finds what the server knows of a setting that a module has defined.

@@ -22,6 +22,9 @@ std::uint64_t generation = 1;
 // rewritten, in Unix microseconds; 0: there is none.
 std::int64_t uncommitted_until_us = 0;
 
+// The last transaction that has locked a sequence.
+LocalTransactionId last_locking = InvalidLocalTransactionId;
+
 ProcessUtility_hook_type next_process_utility = nullptr;
 
 // Pins
@@ -264,24 +267,9 @@ void lock(Oid relid, Sequence *sequence) {
     CurrentResourceOwner = TopTransactionResourceOwner;
     LockRelationOid(relid, RowExclusiveLock);
     CurrentResourceOwner = current;
+    last_locking = transaction;
     if (sequence != nullptr)
         sequence->locked_in = transaction;
-}
-
-// Opens a locked relation, which must be a sequence that this session can use. The caller closes
-// the relation without unlocking it.
-Relation open_sequence(Oid relid) {
-    Relation relation = try_relation_open(relid, NoLock);
-    if (relation == nullptr)
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("sequence with OID %u does not exist", relid));
-    if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
-        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-                errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
-    if (RELATION_IS_OTHER_TEMP(relation))
-        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                errmsg("cannot access temporary sequences of other sessions"));
-    return relation;
 }
 
 // Whether this is the sequence of the extension. Its owner can give it another schema and name.
@@ -328,12 +316,6 @@ bool is_definition_usable(const Sequence &sequence) {
     return sequence.definition_known &&
            (sequence.definition_valid_in == InvalidLocalTransactionId ||
             sequence.definition_valid_in == server::current_transaction());
-}
-
-void require_rights(Oid relid, AclMode any_of) {
-    if (pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK)
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("permission denied for sequence %s", get_rel_name(relid)));
 }
 
 // Locks a sequence, and finds out about it what is not known. Raises the errors of
@@ -383,6 +365,30 @@ void init() {
     RegisterSubXactCallback(subtransaction_ends, nullptr);
     next_process_utility = ProcessUtility_hook;
     ProcessUtility_hook = process_utility;
+}
+
+Relation open_sequence(Oid relid) {
+    Relation relation = try_relation_open(relid, NoLock);
+    if (relation == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("sequence with OID %u does not exist", relid));
+    if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
+    if (RELATION_IS_OTHER_TEMP(relation))
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot access temporary sequences of other sessions"));
+    return relation;
+}
+
+void require_rights(Oid relid, AclMode any_of) {
+    if (pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK)
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied for sequence %s", get_rel_name(relid)));
+}
+
+bool may_have_made_ids() {
+    return last_locking == server::current_transaction();
 }
 
 Sequence &make_ready(Oid relid) {

@@ -70,6 +70,16 @@ inline void require_layout_right(Sequence &sequence, Layout layout) {
         look_up_layout_right(sequence, layout);
 }
 
+// Opens a locked relation, which must be a sequence that this session can use. The caller closes
+// the relation without unlocking it. Raises 42P01, 42809 and 0A000 as open_for_nextval() does.
+Relation open_sequence(Oid relid);
+
+// Raises 42501 unless the current role has one of these rights on the sequence.
+void require_rights(Oid relid, AclMode any_of);
+
+// Tells whether this transaction has locked any sequence for IDs.
+bool may_have_made_ids();
+
 // Opens a sequence for nextval: locks it as the server's nextval does (ROW EXCLUSIVE, until the
 // transaction ends), knows its definition, pins its page, and checks that nextval is allowed.
 // Raises 42P01 (no such relation), 42809 (not a sequence), 0A000 (temporary sequence of another

@@ -6,8 +6,21 @@ install_integration_packages() {
     # The package of libpq 19rc1 lacks this dependency.
     ! on_debian || pkg-config --exists libpqxx || install_packages libcurl4-openssl-dev
     install_pgbouncer
+    install_partitioning_packages
     install_pglogical ||
         echo "There is no package of pglogical for PostgreSQL $(major_version) here: its tests will be skipped."
+}
+
+# Installs the extensions that docs/partitions.md uses.
+install_partitioning_packages() {
+    local name
+    for name in partman cron; do
+        if is_packaged "postgresql-$(major_version)-$name"; then
+            install_packages "postgresql-$(major_version)-$name"
+        else
+            echo "There is no package of $name for PostgreSQL $(major_version) here: a test will be skipped."
+        fi
+    done
 }
 
 # Installs pgbouncer. Its package would start a pooler, now and whenever the system starts, so services

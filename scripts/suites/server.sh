@@ -1,4 +1,4 @@
-# The tests that need one running server: regression (sql/), isolation (specs/) and the example.
+# The tests that need one running server: regression (sql/), isolation (specs/) and the examples.
 # The extension must be in the private installation.
 
 server_suite() {
@@ -7,8 +7,9 @@ server_suite() {
 }
 
 example_suite() {
-    say "Running the example"
+    say "Running the examples"
     check "client_ids makes IDs that do not collide" example_makes_ids
+    check "outbox reads every row once" example_reads_outbox
 }
 
 # Runs the regression and isolation tests on a fresh server: run_server_tests PREFIX-OF-THEIR-NAMES
@@ -39,17 +40,25 @@ run_installcheck() {
         '^(test .* FAILED|not ok [0-9])'
 }
 
-# Compiles examples/ with the installed headers, and runs it on a fresh server.
+# Compile a program of examples/ with the installed headers, and run it on a fresh server.
 example_makes_ids() {
-    local headers status=0
+    example_runs client_ids -c 'SELECT snowflake.reserve_nodes(900, 909)'
+}
+example_reads_outbox() {
+    example_runs outbox
+}
+
+# example_runs NAME PSQL-ARGUMENT...
+example_runs() {
+    local name=$1 headers status=0
+    shift
     headers=$("$PG_CONFIG" --includedir-server)/extension/snowflake
     rm -rf "$workspace/data"
     start_server -c snowflake.node=1
-    g++ -std=c++20 -Wall -Wextra -Werror -I "$headers" "$checkout/examples/client_ids.cpp" \
-        -o "$workspace/client_ids" -lpqxx -lpq -pthread &&
-        psql -X -q -c 'CREATE EXTENSION snowflake' -c 'SELECT snowflake.reserve_nodes(900, 909)' \
-            >/dev/null &&
-        "$workspace/client_ids" || status=$?
+    g++ -std=c++20 -Wall -Wextra -Werror -I "$headers" "$checkout/examples/$name.cpp" \
+        -o "$workspace/$name" -lpqxx -lpq -pthread &&
+        psql -X -q -c 'CREATE EXTENSION snowflake' "$@" >/dev/null &&
+        "$workspace/$name" || status=$?
     stop_server
     return "$status"
 }

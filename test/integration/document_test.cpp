@@ -99,10 +99,29 @@ void create_pgedge_1_0(Session &session) {
                 "SELECT setval('snowflake.id_seq', 514645000000000000)");
 }
 
+// Loads the other extensions that a page uses. Returns one that is not installed; empty: none.
+std::string load_others(Server &server, const std::string &page) {
+    if (page != "partitions")
+        return "";
+    for (const char *extension : {"pg_partman", "pg_cron"}) {
+        const std::string look =
+            std::string("SELECT name FROM pg_available_extensions WHERE name = '") + extension +
+            "'";
+        if (Session(server).texts(look).empty())
+            return extension;
+    }
+    server.configure({"shared_preload_libraries = pg_cron"});
+    server.stop();
+    server.start();
+    return "";
+}
+
 class Document : public testing::TestWithParam<Page> {};
 
 TEST_P(Document, ItsCommandsPrintWhatItSays) {
     Server server(1, {"fsync = off"});
+    if (const std::string missing = load_others(server, GetParam().name); !missing.empty())
+        GTEST_SKIP() << missing << " is not installed";
     {
         Session session(server);
         GetParam().prepare(session);
@@ -130,6 +149,8 @@ INSTANTIATE_TEST_SUITE_P(Pages, Document,
                          testing::Values(Page{"converting", "converting", "sql", create_extension},
                                          Page{"clients", "clients", "sql", create_extension},
                                          Page{"upgrading", "upgrading", "sql", create_extension},
+                                         Page{"polling", "polling", "sql", create_extension},
+                                         Page{"partitions", "partitions", "sql", create_extension},
                                          Page{"from_pgedge", "from-pgedge", "sql", create_pgedge},
                                          Page{"from_pgedge_1_0", "from-pgedge", "sql 1.0",
                                               create_pgedge_1_0}),
