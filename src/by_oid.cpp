@@ -119,6 +119,11 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 
 } // namespace
 
+void wait_for_vacuum(Oid relation) {
+    if (lock(relation, ShareUpdateExclusiveLock))
+        UnlockRelationOid(relation, ShareUpdateExclusiveLock);
+}
+
 bool lock(Oid relation) {
     const bool is_sequence = get_rel_relkind(relation) == RELKIND_SEQUENCE;
     return lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);

@@ -17,6 +17,11 @@ namespace snowflake::by_oid {
 // sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
 bool lock(Oid relation);
 
+// Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
+// runs by itself are cancelled when somebody has waited for them for deadlock_timeout. In the queue
+// for the lock of lock(), everybody else would wait as long.
+void wait_for_vacuum(Oid relation);
+
 // Lets a sequence that the catalog has as that of an identity, of a column that is none, belong to
 // the column as that of a serial does. Returns whether it was such a sequence. Locks it.
 bool own_as_serial(Oid sequence);

@@ -278,6 +278,13 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(by_oid::lock(PG_GETARG_OID(0)));
 }
 
+// _wait_for_vacuum(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_wait_for_vacuum);
+Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
+    by_oid::wait_for_vacuum(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
 // _present_state(_conversion_request) returns _conversion_state
 SNOWFLAKE_FUNCTION(snowflake_present_state);
 Datum snowflake_present_state(PG_FUNCTION_ARGS) {

@@ -104,6 +104,13 @@ CREATE FUNCTION snowflake._lock(relation oid)
 COMMENT ON FUNCTION snowflake._lock(oid) IS
     'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
 
+CREATE FUNCTION snowflake._wait_for_vacuum(relation oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_wait_for_vacuum'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._wait_for_vacuum(oid) IS
+    'waits until no VACUUM or ANALYZE runs on a relation of the caller; keeps no lock';
+
 CREATE FUNCTION snowflake._own_as_serial(seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'

@@ -65,6 +65,8 @@ BEGIN
             next := awaited;
             IF awaited IS NOT NULL THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
+                PERFORM snowflake._wait_for_vacuum(awaited);
+                PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
                 PERFORM snowflake._lock(awaited);
             END IF;
             -- Not always the same, lest two conversions give up at the same moment again and again.
