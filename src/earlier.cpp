@@ -44,7 +44,7 @@ void require_same_bits() {
                 errmsg("version 1.0 of the extension \"snowflake\" made IDs with another order of "
                        "bits"),
                 errdetail("The library that is installed would read and make other IDs."),
-                errhint("What to do, tells: %s", hint_to_update));
+                errhint("To be told what to do, run: %s", hint_to_update));
     looked_up_in = server::current_transaction();
 }
 
