@@ -119,7 +119,12 @@ RESET ROLE;
 REVOKE USAGE ON SEQUENCE s FROM regress_snowflake_user;
 SET ROLE regress_snowflake_user;
 SELECT snowflake.low_watermark('s');
+-- A call that is never made is not refused.
+SELECT CASE WHEN now() IS NULL THEN snowflake.low_watermark('s') END AS not_called;
 RESET ROLE;
+SELECT CASE WHEN now() IS NULL THEN snowflake.low_watermark('t') END AS not_called;
+SELECT CASE WHEN now() IS NULL THEN snowflake.low_watermark('low', 'epoch=2020-01-01 tick=1s timestamp:32 node:10 counter:12')
+       END AS not_called;
 -- It reads only, and waits for no one who makes IDs.
 BEGIN READ ONLY;
 SELECT snowflake.low_watermark('s') IS NULL AS none;

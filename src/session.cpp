@@ -381,8 +381,12 @@ Relation open_sequence(Oid relid) {
     return relation;
 }
 
+bool has_rights(Oid relid, AclMode any_of) {
+    return pg_class_aclcheck(relid, GetUserId(), any_of) == ACLCHECK_OK;
+}
+
 void require_rights(Oid relid, AclMode any_of) {
-    if (pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK)
+    if (!has_rights(relid, any_of))
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("permission denied for sequence %s", get_rel_name(relid)));
 }

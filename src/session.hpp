@@ -74,7 +74,10 @@ inline void require_layout_right(Sequence &sequence, Layout layout) {
 // the relation without unlocking it. Raises 42P01, 42809 and 0A000 as open_for_nextval() does.
 Relation open_sequence(Oid relid);
 
-// Raises 42501 unless the current role has one of these rights on the sequence.
+// Tells whether the current role has one of these rights on the sequence.
+bool has_rights(Oid relid, AclMode any_of);
+
+// Raises 42501 unless has_rights().
 void require_rights(Oid relid, AclMode any_of);
 
 // Tells whether this transaction has locked any sequence for IDs.

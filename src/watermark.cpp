@@ -26,16 +26,21 @@ struct Key {
     std::uint32_t padding; // 0: the server hashes and compares all the bytes
     Layout layout;
 };
+// The last answer is kept as well: all the calls of a statement get the same one.
 struct Looks {
     Key key;
     Look shown;
     Look latest;
+    Look answer; // with the transactions that the snapshot of the statement shows to have ended
+    LocalTransactionId answered_in; // the transaction of the statement
+    TimestampTz answered_to;        // when the client sent it
 };
 static_assert(sizeof(Key) == 16);
 
 HTAB *sequences = nullptr; // the looks at each sequence
 
-// The answer that a statement has got, kept with the call in its plan.
+// The answer that a statement has got, kept with the call in its plan: the next FETCH from a cursor
+// is a statement of its own to the client.
 struct Answer {
     Key key;
     std::optional<Id> bound;
@@ -80,15 +85,21 @@ bool has_leases(Oid relid) {
     return result;
 }
 
-// Refuses a sequence whose last number cannot be an ID of the layout. A sequence that is not
+// Tells whether the last number of a sequence can be an ID of the layout. A sequence that is not
 // converted, and whose last number is of the first day of the layout, counts 1, 2, 3.
-void require_ids(Relation sequence, Layout layout, const Said &said) {
+bool has_ids(Relation sequence, Layout layout, const Said &said) {
     if (!said.used)
-        return;
+        return true;
     const std::int64_t first_day = layout.ticks_per_second() * SECS_PER_DAY;
     const bool is_low = said.state.last < 0 || layout.tick_of(said.state.last) < first_day;
-    if (said.state.last > layout.last_id() ||
-        (is_low && !marks::is_snowflake(RelationGetRelid(sequence))))
+    return said.state.last <= layout.last_id() &&
+           (!is_low || marks::is_snowflake(RelationGetRelid(sequence)));
+}
+
+// Raises 55000 unless has_ids().
+void require_ids(Relation sequence, Layout layout) {
+    const Said said = read_page(sequence);
+    if (!has_ids(sequence, layout, said))
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("last value %lld of sequence \"%s\" is not a snowflake ID",
                        static_cast<long long>(said.state.last), RelationGetRelationName(sequence)),
@@ -109,7 +120,8 @@ Id id_of_time(Layout layout, std::int64_t unix_us) {
 std::optional<Id> bound_now(Relation sequence, Layout layout) {
     const std::int64_t now_us = clock_us();
     const Said said = read_page(sequence);
-    require_ids(sequence, layout, said);
+    if (!has_ids(sequence, layout, said))
+        return std::nullopt;
     const Id last = said.state.last;
     Id bound = last < layout.last_id() ? last + 1 : last;
     if (!said.is_durable || has_leases(RelationGetRelid(sequence)))
@@ -155,7 +167,12 @@ Looks &looks_at(const Key &key) {
     bool found = false;
     auto &looks = *static_cast<Looks *>(hash_search(sequences, &key, HASH_ENTER, &found));
     if (!found)
-        looks = {.key = key, .shown = {}, .latest = {}};
+        looks = {.key = key,
+                 .shown = {},
+                 .latest = {},
+                 .answer = {},
+                 .answered_in = InvalidLocalTransactionId,
+                 .answered_to = 0};
     return looks;
 }
 
@@ -170,6 +187,7 @@ void relation_changed(Datum, Oid relid) {
         if (!OidIsValid(relid) || looks.key.relid == relid) {
             forget(looks.shown);
             forget(looks.latest);
+            forget(looks.answer);
         }
     }
 }
@@ -206,11 +224,28 @@ std::optional<Id> ask(Relation sequence, const Key &key, Snapshot snapshot) {
     return choose(looks_at(key), fresh, snapshot);
 }
 
-// Tells whether an answer was given to the same question in a statement with the same snapshot.
-bool is_same(const Answer &answer, const Key &key, Snapshot snapshot) {
-    return answer.key.relid == key.relid && answer.key.layout == key.layout &&
-           answer.ended.next == snapshot->xmax && answer.ended.running_count == snapshot->xcnt &&
-           shows(snapshot, answer.ended);
+// Tells whether a snapshot is the one of an answer: it shows the end of the same transactions.
+bool is_same(Snapshot snapshot, const Ended &answered) {
+    return answered.next == snapshot->xmax && answered.running_count == snapshot->xcnt &&
+           shows(snapshot, answered);
+}
+
+// Answers a call that has this snapshot as the other calls of its statement.
+std::optional<Id> ask_in_statement(Relation sequence, const Key &key, Snapshot snapshot) {
+    Looks &looks = looks_at(key);
+    const LocalTransactionId transaction = server::current_transaction();
+    const TimestampTz statement = GetCurrentStatementStartTimestamp();
+    if (looks.answered_in == transaction && looks.answered_to == statement &&
+        is_same(snapshot, looks.answer.ended))
+        return looks.answer.bound;
+    const std::optional<Id> bound = ask(sequence, key, snapshot);
+    if (!bound)
+        require_ids(sequence, key.layout);
+    forget(looks.answer);
+    looks.answer = {.bound = bound, .ended = ended_in(snapshot, TopMemoryContext)};
+    looks.answered_in = transaction;
+    looks.answered_to = statement;
+    return bound;
 }
 
 // Keeps an answer with the call.
@@ -234,9 +269,20 @@ Relation open(Oid relid) {
                 errhint("Call snowflake.low_watermark() on the primary, and keep its result in a "
                         "table that the standby receives."));
     LockRelationOid(relid, AccessShareLock);
+    // The lock does not keep ALTER SEQUENCE out, which may have given the sequence another file
+    // since this transaction got it.
+    AcceptInvalidationMessages();
     Relation sequence = session::open_sequence(relid);
     session::require_rights(relid, ACL_SELECT | ACL_USAGE);
     return sequence;
+}
+
+// Tells whether open() will raise no error but that of a standby, and whether other sessions can
+// use the sequence.
+bool may_look(Oid relid) {
+    return get_rel_relkind(relid) == RELKIND_SEQUENCE &&
+           get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
+           session::has_rights(relid, ACL_SELECT | ACL_USAGE);
 }
 
 } // namespace
@@ -247,10 +293,11 @@ std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     Snapshot snapshot = GetActiveSnapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
-    if (answer != nullptr && is_same(*answer, key, snapshot)) {
+    if (answer != nullptr && answer->key.relid == relid && answer->key.layout == layout &&
+        is_same(snapshot, answer->ended)) {
         bound = answer->bound;
     } else {
-        bound = ask(sequence, key, snapshot);
+        bound = ask_in_statement(sequence, key, snapshot);
         keep(call, key, bound, snapshot);
     }
     relation_close(sequence, NoLock);
@@ -258,7 +305,7 @@ std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
 }
 
 void look_before(Oid relid, Layout layout) {
-    if (!ActiveSnapshotSet())
+    if (!ActiveSnapshotSet() || RecoveryInProgress() || !may_look(relid))
         return;
     Relation sequence = open(relid);
     (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, GetActiveSnapshot());

@@ -35,8 +35,8 @@ namespace snowflake::watermark {
 //   are not of this layout;
 // - the session has no look that the statement's snapshot shows all of: a transaction that keeps
 //   its snapshot, or a cursor, calls for the first time after others have committed.
-// Within one statement a caller gets the same answer for the same sequence and layout if it passes
-// the same call, in which the answer is kept.
+// All the calls of a statement get the same answer for the same sequence and layout, if they have
+// the same snapshot. A cursor passes the same call each time, in which the answer is kept.
 //
 // Raises 42P01 (no such relation), 42809 (not a sequence), 0A000 (temporary sequence of another
 // session), 42501 (neither SELECT nor USAGE), 55000 (a standby; the sequence makes no IDs of the
@@ -44,8 +44,8 @@ namespace snowflake::watermark {
 std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call);
 
 // Looks at a sequence before a statement that asks for its low watermark takes its snapshot, so
-// that find() has an answer if a transaction ends right then. For the planner. Raises what find()
-// does.
+// that find() has an answer if a transaction ends right then. For the planner. Does nothing where
+// find() would raise an error: the statement may never come to the call.
 void look_before(Oid relid, Layout layout);
 
 // Registers the callback by which the session forgets its looks at a sequence that was altered.

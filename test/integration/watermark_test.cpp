@@ -387,6 +387,10 @@ TEST(LowWatermark, IsRefusedByAStandbyWhichReadsABoundFromItsPrimary) {
     wait_for(standby, "SELECT count(*) FROM bounds", "1");
     Session reader(standby);
     EXPECT_EQ(reader.sqlstate("SELECT snowflake.low_watermark('plain_id_seq')"), "55000");
+    const std::string either =
+        "SELECT CASE WHEN pg_is_in_recovery() THEN (SELECT bound FROM bounds) "
+        "ELSE snowflake.low_watermark('plain_id_seq') END";
+    EXPECT_EQ(reader.number(either), session.number("SELECT bound FROM bounds"));
     EXPECT_EQ(reader.number("SELECT count(*) FROM plain, bounds WHERE id < bound"), 1);
 }
 
