@@ -17,7 +17,9 @@ class OutboxReader {
     // The reader of this name, which must be in the table outbox_readers, listens for the
     // notification "outbox". The connection must be used for nothing else meanwhile.
     OutboxReader(pqxx::connection &connection, std::string name)
-        : connection_(connection), name_(std::move(name)), wake_up_(connection) {}
+        : connection_(connection), name_(std::move(name)) {
+        pqxx::nontransaction(connection_).exec("LISTEN outbox");
+    }
 
     // Takes up to 100 rows that are new, hands each to the handler, and commits that they are read.
     // Returns how many. If the handler or the connection fails, the same rows come again.
@@ -49,17 +51,8 @@ class OutboxReader {
     void wait() { connection_.await_notification(0, 200'000); }
 
   private:
-    // Its being there makes the connection listen. What it is told does not matter.
-    class WakeUp : public pqxx::notification_receiver {
-      public:
-        explicit WakeUp(pqxx::connection &connection)
-            : pqxx::notification_receiver(connection, "outbox") {}
-        void operator()(const std::string & /*payload*/, int /*backend*/) override {}
-    };
-
     pqxx::connection &connection_;
     std::string name_;
-    WakeUp wake_up_;
 };
 
 } // namespace examples
