@@ -1,4 +1,4 @@
-// Who holds the lock that nextval takes on a sequence, and since when their transactions run.
+// The holders of the lock that nextval takes on a sequence, and the starts of their transactions.
 #pragma once
 
 #include "server.hpp"

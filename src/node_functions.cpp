@@ -31,7 +31,7 @@ const TriggerData &trigger_of(FunctionCallInfo fcinfo, const char *function) {
     return *reinterpret_cast<TriggerData *>(fcinfo->context);
 }
 
-// What a trigger returns that fires after its event, or for a statement: the server ignores it.
+// The result of a trigger that fires after its event, or for a statement. The server ignores it.
 constexpr Datum no_row{};
 
 // Adds a row of the view snowflake.cluster: the numbers first to last, which an instance has by an

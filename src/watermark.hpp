@@ -9,8 +9,8 @@
 // - the present, as an ID, where sessions may hold a lease (CACHE), or where a crash may take back
 //   what the sequence says: leases are given up when their tick is over, and the clock goes on
 //   across a crash.
-// It holds as long as the clock does not step back within a transaction that makes an ID, and with
-// CACHE above 1 as long as it does not step back at all.
+// The watermark holds as long as the clock does not step back within a transaction that makes an
+// ID, and with CACHE above 1 as long as it does not step back at all.
 //
 // The session looks at the sequence first, then at the locks: a transaction that is not found has
 // ended, or locks the sequence afterwards and gets an ID above the greatest one seen.

@@ -1,4 +1,5 @@
--- What the script has made. It stands at the end of the script: later changes are told from what is there now.
+-- Records what the script has made, for check() to compare with what is there later. This part therefore stands at
+-- the end of the script.
 
 -- The digests of the functions, this one aside; see _digests().
 DO $install$

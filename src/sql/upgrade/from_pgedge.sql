@@ -140,7 +140,8 @@ BEGIN
 END
 $update$;
 
--- What is not replaced is dropped. Names of arguments are forgotten: the server does not change them in a function.
+-- The update drops every function that it does not replace. It clears the names of arguments of the others, because
+-- CREATE OR REPLACE FUNCTION refuses to change them.
 DO $update$
 DECLARE
     member record;
@@ -180,7 +181,7 @@ $update$;
 
 -- The rights on what is replaced. They are taken away, so that the rights that the script grants are the initial ones
 -- as in a new database, and what users have granted or revoked is done again at the end: dumps contain the difference.
--- All is granted again by the owner. The earlier version lets PUBLIC use all of these: where PUBLIC has no right,
+-- The owner grants all of them again. The earlier version lets PUBLIC use all of these: where PUBLIC has no right,
 -- somebody has revoked it.
 DO $update$
 DECLARE

@@ -10,15 +10,15 @@ BEGIN
 END
 $update$;
 
--- Its conversion of an identity column left the sequence to the identity, which is none any more.
+-- The conversion of an identity column by the earlier version left the sequence to the identity, which is none any more.
 SELECT snowflake._own_as_serial(d.objid::regclass)
     FROM pg_depend d
     JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
     WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'i' AND snowflake._is_left_behind(d.objid::regclass)
     ORDER BY d.objid;
 
--- It ignored INCREMENT, MAXVALUE and the type of a sequence, and up to version 2.4 left the latter two as they were. A
--- sequence that has no room for an ID makes none with this version.
+-- The earlier version ignored INCREMENT, MAXVALUE and the type of a sequence, and up to version 2.4 left the latter two
+-- as they were. A sequence that has no room for an ID makes none with this version.
 --
 -- Sequences that make IDs are named by defaults, or have made an ID above their own MAXVALUE, which nothing but this
 -- extension does. A default can name any sequence, also one that its owner has nothing to do with: such a sequence stays
@@ -56,7 +56,7 @@ BEGIN
     END LOOP;
     IF repaired IS NOT NULL THEN
         PERFORM snowflake._report('sequences had no room for snowflake IDs, and are bigint without MAXVALUE now',
-                                  array_to_string(repaired, E'\n'), 'What else is to be done, tells: SELECT * FROM snowflake.check();');
+                                  array_to_string(repaired, E'\n'), 'To see what else is to be done: SELECT * FROM snowflake.check();');
     END IF;
     IF too_wide IS NOT NULL THEN
         PERFORM snowflake._report('sequences have an INCREMENT with which they make no snowflake IDs',
@@ -70,7 +70,7 @@ BEGIN
 END
 $update$;
 
--- What reads format() may read a key that has another name now.
+-- A user of format() may read a key that has another name now.
 DO $update$
 DECLARE
     found text[];
