@@ -452,6 +452,22 @@ TEST_F(PgEdge, LeavesSequencesOfStrangersAlone) {
               2147483647);
 }
 
+// No session can change a temporary sequence of another.
+TEST_F(PgEdge, LeavesTemporarySequencesOfOtherSessionsAlone) {
+    Session session(server());
+    pgedge::create_extension(session, "2.4");
+    Session other(server());
+    other.run("CREATE TEMPORARY SEQUENCE named AS integer;"
+              "CREATE TEMPORARY TABLE scratch (id bigint DEFAULT snowflake.nextval('named'));"
+              "CREATE TEMPORARY SEQUENCE alone; SELECT snowflake.nextval('alone')");
+    pgedge::leave_max_value(other, "alone", 1000000);
+    const Output output = psql(server(), "postgres", update);
+    EXPECT_EQ(output.exit_code, 0);
+    EXPECT_EQ(output.err, "");
+    EXPECT_EQ(other.number("SELECT seqmax FROM pg_sequence WHERE seqrelid = 'named'::regclass"),
+              2147483647);
+}
+
 // The command that docs/from-pgedge.md lets psql run, from its first words to the closing quote.
 std::string command_of_document(const std::string &first_words) {
     const std::string page = read_file(DOCUMENTS "/from-pgedge.md");

@@ -22,7 +22,7 @@ SELECT snowflake._own_as_serial(d.objid::regclass)
 --
 -- Sequences that make IDs are named by defaults, or have made an ID above their own MAXVALUE, which nothing but this
 -- extension does. A default can name any sequence, also one that its owner has nothing to do with: such a sequence stays
--- as it is.
+-- as it is. So does a temporary one of another session, which no other session can change.
 DO $update$
 DECLARE
     used record;
@@ -37,11 +37,12 @@ BEGIN
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_class t ON t.oid = k.relid
             WHERE k.callee = 'snowflake.nextval' AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
-              AND snowflake._is_taken_along(s.relowner, t.relowner)
+              AND snowflake._is_taken_along(s.relowner, t.relowner) AND NOT pg_is_other_temp_schema(s.relnamespace)
         UNION
         SELECT q.seqrelid, q.seqincrement, q.seqmax
             FROM pg_sequence q
-            WHERE snowflake._glimpse_last_value(q.seqrelid) > q.seqmax
+            JOIN pg_class s ON s.oid = q.seqrelid
+            WHERE snowflake._glimpse_last_value(q.seqrelid) > q.seqmax AND NOT pg_is_other_temp_schema(s.relnamespace)
         ORDER BY 1
     LOOP
         IF used.maximum < snowflake.from_timestamp(clock_timestamp() + interval '1 day') THEN
