@@ -111,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(Versions, PgEdgeVersion, testing::ValuesIn(pgedge::vers
                                                              std::regex("\\."), "_");
                          });
 
-// Names of arguments, owners and functions that the other extension might have.
+// Names of arguments, owners and functions that the other extension might have, and what users may
+// have done to its sequence.
 TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     Session session(server());
     pgedge::create_extension(session, "2.6.0");
@@ -125,11 +126,17 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
                 "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
                 "  START 3 CACHE 10 CYCLE;"
+                "ALTER SEQUENCE snowflake.id_seq SET UNLOGGED;"
+                "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
                 "COMMENT ON EXTENSION snowflake IS 'another comment'");
     const Output output = psql(server(), "postgres", update);
     EXPECT_NE(output.err.find("function snowflake.helper(text)"), std::string::npos) << output.err;
     session.run("DROP VIEW nodes_of");
     expect_same_as_fresh();
+    EXPECT_EQ(session.text("SELECT relpersistence FROM pg_class"
+                           " WHERE oid = 'snowflake.id_seq'::regclass"),
+              "p");
+    EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), node);
 }
 
 // Roles are granted rights, and PUBLIC loses some: dumps hold the difference from the initial
