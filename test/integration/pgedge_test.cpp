@@ -139,6 +139,28 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), node);
 }
 
+// Settings that change how the server reads strings and prints names.
+TEST_F(PgEdge, IsUpdatedUnderTheSettingsOfADatabase) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    session.run("CREATE FUNCTION read_node(id bigint) RETURNS text LANGUAGE plpgsql AS"
+                "   'BEGIN RETURN snowflake.format(id) ->> ''id''; END'");
+    session.run("ALTER DATABASE postgres SET quote_all_identifiers = on");
+    // From PostgreSQL 19 on, no setting makes strings without an E escape.
+    if (session.number("SELECT current_setting('server_version_num')") < 190000)
+        session.run("ALTER DATABASE postgres SET standard_conforming_strings = off");
+    const Output output = psql(server(), "postgres", update);
+    session.run("ALTER DATABASE postgres RESET ALL");
+    EXPECT_EQ(output.err.find("WARNING"), std::string::npos) << output.err;
+    EXPECT_NE(output.err.find("\"read_node\""), std::string::npos) << output.err;
+    for (const char *quoted : {"on", "off"}) {
+        session.run(std::string("SET quote_all_identifiers = ") + quoted);
+        EXPECT_EQ(session.text("SELECT count(*) FROM snowflake.check()"), "0") << quoted;
+    }
+    EXPECT_EQ(session.text("SELECT snowflake._names_word('an order', 'order')"), "t");
+    EXPECT_EQ(session.text("SELECT snowflake._names_word('orders', 'order')"), "f");
+}
+
 // Roles are granted rights, and PUBLIC loses some: dumps hold the difference from the initial
 // rights.
 TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {

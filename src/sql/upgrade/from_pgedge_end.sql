@@ -85,7 +85,7 @@ BEGIN
         UNION
         SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
             FROM pg_proc p
-            WHERE p.prosqlbody IS NULL AND p.prosrc ~* '\msnowflake"?\s*\.\s*"?format\M'
+            WHERE p.prosqlbody IS NULL AND p.prosrc ~* E'\\msnowflake"?\\s*\\.\\s*"?format\\M'
               AND p.pronamespace <> 'snowflake'::regnamespace
         ORDER BY 1);
     IF found <> '{}' THEN
