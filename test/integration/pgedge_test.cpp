@@ -379,6 +379,32 @@ TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), 9);
 }
 
+// The update makes the table snowflake.nodes, and writes a row into it.
+TEST(PgEdgeCluster, SendsToASubscriberOfAllTablesAgainOnceThatIsUpdatedToo) {
+    std::vector<std::string> replicating = settings;
+    replicating.insert(replicating.end(),
+                       {"wal_level = logical", "wal_retrieve_retry_interval = 100ms"});
+    const Server north(1, replicating);
+    const Server south(2, replicating);
+    for (const Server *server : {&north, &south}) {
+        Session session(*server);
+        pgedge::create_extension(session, "2.6.0");
+        session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval())");
+    }
+    Session sender(north);
+    Session receiver(south);
+    sender.run("CREATE PUBLICATION everything FOR ALL TABLES");
+    receiver.run("CREATE SUBSCRIPTION from_north CONNECTION '" + north.conninfo() +
+                 "' PUBLICATION everything");
+    wait_for(receiver, "NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')");
+    sender.run(update);
+    sender.run("INSERT INTO orders DEFAULT VALUES");
+    wait_for(receiver, "apply_error_count > 0 FROM pg_stat_subscription_stats");
+    EXPECT_EQ(receiver.number("SELECT count(*) FROM orders"), 0);
+    receiver.run(update);
+    wait_for(receiver, "count(*) = 1 FROM orders");
+}
+
 TEST_F(PgEdge, OfVersion1_0IsRefusedAndMakesNoId) {
     Session session(server());
     pgedge::create_extension(session, "1.0");
