@@ -379,6 +379,39 @@ TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), 9);
 }
 
+// The command that docs/from-pgedge.md gives, from its first words to what ends it.
+std::string command_of_document(const std::string &first_words, const std::string &end) {
+    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
+    const std::size_t begin = page.find(first_words);
+    return page.substr(begin, page.find(end, begin) - begin);
+}
+
+// A converted sequence, whether or not it has made an ID since, and those with options that the
+// other library ignores.
+TEST_F(PgEdge, MakesIdsBeforeTheUpdateFromSequencesThatAreRepairedByTheDocument) {
+    Session session(server());
+    pgedge::create_extension(session, "2.4");
+    session.run(
+        "CREATE SEQUENCE unused AS integer MAXVALUE 12; CREATE SEQUENCE wide INCREMENT 5000;"
+        "CREATE SEQUENCE used; SELECT snowflake.nextval('used');"
+        "CREATE TABLE a (id bigint DEFAULT snowflake.nextval('unused'));"
+        "CREATE TABLE b (id bigint DEFAULT snowflake.nextval('wide'));"
+        "CREATE TABLE counted (id serial)");
+    pgedge::leave_max_value(session, "used", 1000000);
+    Session other(server());
+    other.run("CREATE TEMPORARY SEQUENCE out_of_reach AS integer");
+    for (const std::string &command :
+         session.texts(command_of_document("SELECT format('ALTER SEQUENCE", ";\n   ```")))
+        session.run(command);
+    for (const char *sequence : {"unused", "wide", "used"})
+        EXPECT_EQ(session.number(std::string("SELECT snowflake.get_node(snowflake.nextval('") +
+                                 sequence + "'))"),
+                  node);
+    EXPECT_EQ(session.text("SELECT seqmax FROM pg_sequence"
+                           " WHERE seqrelid = 'counted_id_seq'::regclass"),
+              "2147483647");
+}
+
 // The update makes the table snowflake.nodes, and writes a row into it.
 TEST(PgEdgeCluster, SendsToASubscriberOfAllTablesAgainOnceThatIsUpdatedToo) {
     std::vector<std::string> replicating = settings;
@@ -523,13 +556,6 @@ TEST_F(PgEdge, LeavesTemporarySequencesOfOtherSessionsAlone) {
               2147483647);
 }
 
-// The command that docs/from-pgedge.md lets psql run, from its first words to the closing quote.
-std::string command_of_document(const std::string &first_words) {
-    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
-    const std::size_t begin = page.find('"' + first_words) + 1;
-    return page.substr(begin, page.find('"', begin) - begin);
-}
-
 // The clock makes a session older than the library.
 TEST(PgEdgeSessions, ThatMayHaveTheOldLibraryStandInTheWay) {
     if (!FakeClock::available())
@@ -554,7 +580,7 @@ TEST(PgEdgeSessions, ThatMayHaveTheOldLibraryStandInTheWay) {
         EXPECT_EQ(refused.exit_code, 1);
         EXPECT_NE(refused.err.find(end), std::string::npos) << refused.err;
         EXPECT_EQ(updating.sqlstate(update), "55006");
-        updating.run(by_hint ? end : command_of_document("SELECT pg_terminate_backend("));
+        updating.run(by_hint ? end : command_of_document("SELECT pg_terminate_backend(", "\""));
         wait_for(updating, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid + ")");
     }
     updating.run(update);
