@@ -549,6 +549,7 @@ TEST_F(PgEdge, LeavesTemporarySequencesOfOtherSessionsAlone) {
               "CREATE TEMPORARY TABLE scratch (id bigint DEFAULT snowflake.nextval('named'));"
               "CREATE TEMPORARY SEQUENCE alone; SELECT snowflake.nextval('alone')");
     pgedge::leave_max_value(other, "alone", 1000000);
+    pgedge::make_converted_identity(other, "pg_temp.items", "2.4");
     const Output output = psql(server(), "postgres", update);
     EXPECT_EQ(output.exit_code, 0);
     EXPECT_EQ(output.err, "");
