@@ -304,6 +304,23 @@ TEST_F(PgEdge, LeavesWhatDependsOnItAsItIs) {
               node);
 }
 
+// The server's own nextval fails on snowflake.id_seq from now on.
+TEST_F(PgEdge, NamesDefaultsThatTakeNumbersFromItsSequence) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    session.run("CREATE TABLE counted (id bigint DEFAULT nextval('snowflake.id_seq'));"
+                "CREATE TABLE orders (id bigint DEFAULT snowflake.nextval());"
+                "INSERT INTO counted DEFAULT VALUES");
+    const Output output = psql(server(), "postgres", update);
+    EXPECT_NE(output.err.find("DETAIL:  column id of table public.counted\nHINT:  SELECT"
+                              " snowflake.convert_sequence_to_snowflake('snowflake.id_seq');"),
+              std::string::npos)
+        << output.err;
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('snowflake.id_seq')");
+    EXPECT_EQ(session.number("INSERT INTO counted DEFAULT VALUES RETURNING snowflake.get_node(id)"),
+              node);
+}
+
 // The sequence is an hour ahead, so that only its last value keeps IDs from coming again.
 TEST_F(PgEdge, GoesOnAboveBesideWritersInOtherSessions) {
     Session session(server());

@@ -71,6 +71,29 @@ BEGIN
 END
 $update$;
 
+-- The guard, which snowflake.id_seq has now, makes the server's own nextval() fail.
+DO $update$
+DECLARE
+    found text[];
+BEGIN
+    found := ARRAY(
+        SELECT DISTINCT snowflake._column(f.adrelid, a.attname)
+            FROM pg_depend d
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+              AND d.refobjid = 'snowflake.id_seq'::regclass
+              AND used.sequence = d.refobjid AND used.callee = 'pg_catalog.nextval'
+            ORDER BY 1);
+    IF found <> '{}' THEN
+        PERFORM snowflake._report('defaults call the server''s own nextval, which takes no more numbers from snowflake.id_seq',
+                                  array_to_string(found, E'\n'),
+                                  'SELECT snowflake.convert_sequence_to_snowflake(''snowflake.id_seq'');');
+    END IF;
+END
+$update$;
+
 -- A user of format() may read a key that has another name now.
 DO $update$
 DECLARE
