@@ -15,6 +15,7 @@
 #include <ostream>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 namespace integration::pgedge_test {
 namespace {
@@ -539,6 +540,25 @@ TEST_F(PgEdge, IsAsItWasAfterALockTimeout) {
     session.run(update);
     Session fresh(server(), "fresh");
     EXPECT_EQ(registration(session), registration(fresh));
+}
+
+// A transaction takes IDs from two sequences that the update locks.
+TEST_F(PgEdge, MakesNoDeadlockWithAWriter) {
+    Session writer(server());
+    pgedge::create_extension(writer, "2.6.0");
+    pgedge::make_converted_identity(writer, "items", "2.6.0");
+    pgedge::make_converted_identity(writer, "crates", "2.6.0");
+    writer.run("BEGIN; SELECT snowflake.nextval('items_id_seq')");
+    Output output;
+    std::thread updating([&] { output = psql(server(), "postgres", update); });
+    Session observer(server());
+    wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                       "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
+    EXPECT_EQ(writer.sqlstate("SELECT snowflake.nextval()"), "00000");
+    EXPECT_EQ(writer.sqlstate("SELECT snowflake.nextval('crates_id_seq')"), "00000");
+    writer.run("COMMIT");
+    updating.join();
+    EXPECT_EQ(output.exit_code, 0) << output.err;
 }
 
 // A role names a sequence of another in a default: that sequence stays as it is.

@@ -16,6 +16,11 @@ CREATE FUNCTION snowflake._run_outside_script(command text)
     AS 'MODULE_PATHNAME', 'snowflake_run_outside_script'
     LANGUAGE C VOLATILE STRICT;
 
+CREATE FUNCTION snowflake._lock_sequence(seq oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_lock'
+    LANGUAGE C VOLATILE STRICT;
+
 -- The script of an extension runs without notices unless somebody sets this.
 CREATE FUNCTION snowflake._report(message text, detail text, hint text)
     RETURNS void
@@ -40,8 +45,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
         LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report',
-                                              '_members', '_kept_functions')
+          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_lock_sequence',
+                                              '_report', '_members', '_kept_functions')
 $function$;
 
 -- The functions that are replaced. All but the last call the library.
@@ -119,6 +124,50 @@ BEGIN
                   DETAIL = foreign_members,
                   HINT = drops;
     END IF;
+END
+$update$;
+
+-- The update locks snowflake.id_seq and the sequences that former identity columns have left behind before it changes
+-- anything, all or none, as a conversion does: see convert/locks.sql. Locked one after the other, they would make a
+-- deadlock with a transaction that has taken IDs from several of them.
+DO $update$
+DECLARE
+    patience constant text := current_setting('lock_timeout');
+    deadline constant timestamptz := clock_timestamp() + nullif(patience::interval, interval '0');
+    turn interval;  -- that the update may wait while it holds locks: too short for a deadlock to be found
+    wanted oid[];
+    awaited oid;    -- what the last attempt did not get
+    next oid;
+    bound interval;
+BEGIN
+    wanted := ARRAY(SELECT 'snowflake.id_seq'::regclass
+                    UNION
+                    SELECT d.objid
+                        FROM pg_depend d
+                        JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+                        JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
+                        WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i');
+    LOOP
+        BEGIN
+            turn := current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
+            FOREACH next IN ARRAY array_remove(awaited || wanted, NULL) LOOP
+                -- The update holds no other lock while it waits for the first one.
+                bound := CASE WHEN next = awaited THEN deadline - clock_timestamp()
+                              ELSE least(turn, deadline - clock_timestamp()) END;
+                PERFORM set_config('lock_timeout', -- in milliseconds; 0: no bound
+                                   CASE WHEN bound IS NULL THEN '0'
+                                        ELSE greatest(1, ceil(extract(epoch FROM bound) * 1000))::bigint::text END, true);
+                PERFORM snowflake._lock_sequence(next);
+            END LOOP;
+            EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+            IF clock_timestamp() >= deadline THEN
+                RAISE;
+            END IF;
+            awaited := next;
+        END;
+    END LOOP;
+    PERFORM set_config('lock_timeout', patience, true);
 END
 $update$;
 
