@@ -170,6 +170,8 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     session.run("CREATE ROLE app; CREATE ROLE setter; CREATE ROLE passer; CREATE ROLE outsider;"
                 "REVOKE USAGE ON SCHEMA snowflake FROM PUBLIC;"
                 "REVOKE USAGE ON SEQUENCE snowflake.id_seq FROM PUBLIC;"
+                "GRANT SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;"
+                "GRANT SELECT (is_called) ON snowflake.id_seq TO setter, outsider;"
                 "GRANT USAGE ON SCHEMA snowflake TO app, setter;"
                 "GRANT USAGE ON SEQUENCE snowflake.id_seq TO app;"
                 "GRANT UPDATE ON SEQUENCE snowflake.id_seq TO setter WITH GRANT OPTION;"
@@ -188,9 +190,12 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
             " has_function_privilege('setter', 'snowflake.currval(regclass)', 'EXECUTE'),"
             " has_function_privilege('outsider', 'snowflake.get_node(bigint)', 'EXECUTE'),"
             " has_schema_privilege('outsider', 'snowflake', 'USAGE'),"
-            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'USAGE, SELECT'))");
+            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'USAGE'),"
+            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'SELECT'),"
+            " (SELECT count(*) FROM pg_attribute, aclexplode(attacl)"
+            "      WHERE attrelid = 'snowflake.id_seq'::regclass))");
     };
-    EXPECT_EQ(rights(session), "t f t t f t t f f");
+    EXPECT_EQ(rights(session), "t f t t f t t f f t 2");
     Session fresh(server(), "fresh");
     const std::string initial =
         "SELECT string_agg(pg_describe_object(classoid, objoid, objsubid) || initprivs::text, ' '"
@@ -201,9 +206,9 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     restore(server(), "copy", dump(server(), "postgres", true), true);
     {
         Session copy(server(), "copy");
-        EXPECT_EQ(rights(copy), "t f t t f t t f f");
+        EXPECT_EQ(rights(copy), "t f t t f t t f f t 2");
     }
-    session.run("DROP OWNED BY app, passer, setter");
+    session.run("DROP OWNED BY app, passer, setter, outsider");
     session.run("DROP DATABASE copy");
     session.run("DROP ROLE app; DROP ROLE passer; DROP ROLE setter; DROP ROLE outsider");
 }

@@ -230,15 +230,21 @@ $update$;
 
 -- The rights on what is replaced. They are taken away, so that the rights that the script grants are the initial ones
 -- as in a new database, and what users have granted or revoked is done again at the end: dumps contain the difference.
--- The owner grants all of them again. The earlier version lets PUBLIC use all of these: where PUBLIC has no right,
+-- The owner grants all of them again. The earlier version lets PUBLIC use all of these: where PUBLIC may not,
 -- somebody has revoked it.
 DO $update$
 DECLARE
-    commands text[] := '{}';
+    commands text[];
     target record;
     holder record;
 BEGIN
     CREATE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS 'SELECT ''{}''::pg_catalog.text[]';
+    -- Rights on columns are taken away with those on the whole sequence.
+    commands := ARRAY(SELECT format('GRANT %s (%I) ON TABLE snowflake.id_seq TO %s%s', x.privilege_type, a.attname,
+                                    CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END,
+                                    CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
+                          FROM pg_attribute a, aclexplode(a.attacl) x
+                          WHERE a.attrelid = 'snowflake.id_seq'::regclass);
     FOR target IN
         SELECT 'SCHEMA' AS type, 'snowflake' AS identity, n.nspacl AS acl, n.nspowner AS owner, NULL::oid AS function
             FROM pg_namespace n WHERE n.nspname = 'snowflake'
@@ -249,7 +255,7 @@ BEGIN
         SELECT 'FUNCTION', k.callee::text, coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner, p.oid
             FROM snowflake._kept_functions() k JOIN pg_proc p ON p.oid = k.callee
     LOOP
-        IF NOT EXISTS (SELECT FROM aclexplode(target.acl) x WHERE x.grantee = 0) THEN
+        IF NOT EXISTS (SELECT FROM aclexplode(target.acl) x WHERE x.grantee = 0 AND x.privilege_type IN ('USAGE', 'EXECUTE')) THEN
             commands := commands || format('REVOKE ALL ON %s %s FROM PUBLIC', target.type, target.identity);
         END IF;
         FOR holder IN
@@ -271,6 +277,7 @@ BEGIN
         UPDATE pg_proc SET proacl = NULL WHERE oid = target.function;
         DELETE FROM pg_init_privs WHERE classoid = 'pg_proc'::regclass AND objoid = target.function;
     END LOOP;
+    DELETE FROM pg_init_privs WHERE classoid = 'pg_class'::regclass AND objoid = 'snowflake.id_seq'::regclass AND objsubid > 0;
     EXECUTE format('CREATE OR REPLACE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS %L',
                    format('SELECT %L::pg_catalog.text[]', commands));
 END
