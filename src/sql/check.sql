@@ -373,10 +373,12 @@ COMMENT ON FUNCTION snowflake._findings_of_node() IS
     'finds what is wrong with the node number of this instance, and numbers that are claimed twice';
 
 -- What a function is, but for its name, owner and rights. The text of its body counts, and the library.
+-- The setting keeps the names as the extension script has stored them.
 CREATE FUNCTION snowflake._digests()
     RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off
     AS $function$
 BEGIN
     RETURN (

@@ -10,11 +10,15 @@ BEGIN
     IF to_regclass('snowflake.id_seq') IS NULL THEN
         CREATE SEQUENCE snowflake.id_seq;
     END IF;
-    EXECUTE format('ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT BY %s MINVALUE 1 NO MAXVALUE START 1 CACHE 1 NO CYCLE',
-                   snowflake._guard());
+    IF (SELECT relpersistence FROM pg_class WHERE oid = 'snowflake.id_seq'::regclass) = 'u' THEN
+        ALTER SEQUENCE snowflake.id_seq SET LOGGED;
+    END IF;
+    EXECUTE format('ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT BY %s MINVALUE -9223372036854775808 NO MAXVALUE '
+                   'START 1 CACHE 1 NO CYCLE', snowflake._guard());
 END
 $install$;
 SELECT pg_catalog.setval('snowflake.id_seq', greatest(last_value, 1), true) FROM snowflake.id_seq;
+ALTER SEQUENCE snowflake.id_seq MINVALUE 1; -- not before the last value is at least that
 GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS

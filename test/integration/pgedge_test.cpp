@@ -15,6 +15,7 @@
 #include <ostream>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 namespace integration::pgedge_test {
 namespace {
@@ -111,7 +112,8 @@ INSTANTIATE_TEST_SUITE_P(Versions, PgEdgeVersion, testing::ValuesIn(pgedge::vers
                                                              std::regex("\\."), "_");
                          });
 
-// Names of arguments, owners and functions that the other extension might have.
+// Names of arguments, owners and functions that the other extension might have, and what users may
+// have done to its sequence.
 TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     Session session(server());
     pgedge::create_extension(session, "2.6.0");
@@ -125,11 +127,39 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
                 "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
                 "  START 3 CACHE 10 CYCLE;"
+                "ALTER SEQUENCE snowflake.id_seq SET UNLOGGED;"
+                "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
                 "COMMENT ON EXTENSION snowflake IS 'another comment'");
     const Output output = psql(server(), "postgres", update);
     EXPECT_NE(output.err.find("function snowflake.helper(text)"), std::string::npos) << output.err;
     session.run("DROP VIEW nodes_of");
     expect_same_as_fresh();
+    EXPECT_EQ(session.text("SELECT relpersistence FROM pg_class"
+                           " WHERE oid = 'snowflake.id_seq'::regclass"),
+              "p");
+    EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), node);
+}
+
+// Settings that change how the server reads strings and prints names.
+TEST_F(PgEdge, IsUpdatedUnderTheSettingsOfADatabase) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    session.run("CREATE FUNCTION read_node(id bigint) RETURNS text LANGUAGE plpgsql AS"
+                "   'BEGIN RETURN snowflake.format(id) ->> ''id''; END'");
+    session.run("ALTER DATABASE postgres SET quote_all_identifiers = on");
+    // From PostgreSQL 19 on, no setting makes strings without an E escape.
+    if (session.number("SELECT current_setting('server_version_num')") < 190000)
+        session.run("ALTER DATABASE postgres SET standard_conforming_strings = off");
+    const Output output = psql(server(), "postgres", update);
+    session.run("ALTER DATABASE postgres RESET ALL");
+    EXPECT_EQ(output.err.find("WARNING"), std::string::npos) << output.err;
+    EXPECT_NE(output.err.find("\"read_node\""), std::string::npos) << output.err;
+    for (const char *quoted : {"on", "off"}) {
+        session.run(std::string("SET quote_all_identifiers = ") + quoted);
+        EXPECT_EQ(session.text("SELECT count(*) FROM snowflake.check()"), "0") << quoted;
+    }
+    EXPECT_EQ(session.text("SELECT snowflake._names_word('an order', 'order')"), "t");
+    EXPECT_EQ(session.text("SELECT snowflake._names_word('orders', 'order')"), "f");
 }
 
 // Roles are granted rights, and PUBLIC loses some: dumps hold the difference from the initial
@@ -140,6 +170,8 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     session.run("CREATE ROLE app; CREATE ROLE setter; CREATE ROLE passer; CREATE ROLE outsider;"
                 "REVOKE USAGE ON SCHEMA snowflake FROM PUBLIC;"
                 "REVOKE USAGE ON SEQUENCE snowflake.id_seq FROM PUBLIC;"
+                "GRANT SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;"
+                "GRANT SELECT (is_called) ON snowflake.id_seq TO setter, outsider;"
                 "GRANT USAGE ON SCHEMA snowflake TO app, setter;"
                 "GRANT USAGE ON SEQUENCE snowflake.id_seq TO app;"
                 "GRANT UPDATE ON SEQUENCE snowflake.id_seq TO setter WITH GRANT OPTION;"
@@ -158,9 +190,12 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
             " has_function_privilege('setter', 'snowflake.currval(regclass)', 'EXECUTE'),"
             " has_function_privilege('outsider', 'snowflake.get_node(bigint)', 'EXECUTE'),"
             " has_schema_privilege('outsider', 'snowflake', 'USAGE'),"
-            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'USAGE, SELECT'))");
+            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'USAGE'),"
+            " has_sequence_privilege('outsider', 'snowflake.id_seq', 'SELECT'),"
+            " (SELECT count(*) FROM pg_attribute, aclexplode(attacl)"
+            "      WHERE attrelid = 'snowflake.id_seq'::regclass))");
     };
-    EXPECT_EQ(rights(session), "t f t t f t t f f");
+    EXPECT_EQ(rights(session), "t f t t f t t f f t 2");
     Session fresh(server(), "fresh");
     const std::string initial =
         "SELECT string_agg(pg_describe_object(classoid, objoid, objsubid) || initprivs::text, ' '"
@@ -171,9 +206,9 @@ TEST_F(PgEdge, KeepsTheRightsOfUsersThroughTheUpdateAndADump) {
     restore(server(), "copy", dump(server(), "postgres", true), true);
     {
         Session copy(server(), "copy");
-        EXPECT_EQ(rights(copy), "t f t t f t t f f");
+        EXPECT_EQ(rights(copy), "t f t t f t t f f t 2");
     }
-    session.run("DROP OWNED BY app, passer, setter");
+    session.run("DROP OWNED BY app, passer, setter, outsider");
     session.run("DROP DATABASE copy");
     session.run("DROP ROLE app; DROP ROLE passer; DROP ROLE setter; DROP ROLE outsider");
 }
@@ -275,6 +310,23 @@ TEST_F(PgEdge, LeavesWhatDependsOnItAsItIs) {
               node);
 }
 
+// The server's own nextval fails on snowflake.id_seq from now on.
+TEST_F(PgEdge, NamesDefaultsThatTakeNumbersFromItsSequence) {
+    Session session(server());
+    pgedge::create_extension(session, "2.6.0");
+    session.run("CREATE TABLE counted (id bigint DEFAULT nextval('snowflake.id_seq'));"
+                "CREATE TABLE orders (id bigint DEFAULT snowflake.nextval());"
+                "INSERT INTO counted DEFAULT VALUES");
+    const Output output = psql(server(), "postgres", update);
+    EXPECT_NE(output.err.find("DETAIL:  column id of table public.counted\nHINT:  SELECT"
+                              " snowflake.convert_sequence_to_snowflake('snowflake.id_seq');"),
+              std::string::npos)
+        << output.err;
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('snowflake.id_seq')");
+    EXPECT_EQ(session.number("INSERT INTO counted DEFAULT VALUES RETURNING snowflake.get_node(id)"),
+              node);
+}
+
 // The sequence is an hour ahead, so that only its last value keeps IDs from coming again.
 TEST_F(PgEdge, GoesOnAboveBesideWritersInOtherSessions) {
     Session session(server());
@@ -348,6 +400,65 @@ TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {
               std::string::npos);
     session.run("SELECT snowflake.claim_node(9)");
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), 9);
+}
+
+// The command that docs/from-pgedge.md gives, from its first words to what ends it.
+std::string command_of_document(const std::string &first_words, const std::string &end) {
+    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
+    const std::size_t begin = page.find(first_words);
+    return page.substr(begin, page.find(end, begin) - begin);
+}
+
+// A converted sequence, whether or not it has made an ID since, and those with options that the
+// other library ignores.
+TEST_F(PgEdge, MakesIdsBeforeTheUpdateFromSequencesThatAreRepairedByTheDocument) {
+    Session session(server());
+    pgedge::create_extension(session, "2.4");
+    session.run(
+        "CREATE SEQUENCE unused AS integer MAXVALUE 12; CREATE SEQUENCE wide INCREMENT 5000;"
+        "CREATE SEQUENCE used; SELECT snowflake.nextval('used');"
+        "CREATE TABLE a (id bigint DEFAULT snowflake.nextval('unused'));"
+        "CREATE TABLE b (id bigint DEFAULT snowflake.nextval('wide'));"
+        "CREATE TABLE counted (id serial)");
+    pgedge::leave_max_value(session, "used", 1000000);
+    Session other(server());
+    other.run("CREATE TEMPORARY SEQUENCE out_of_reach AS integer");
+    for (const std::string &command :
+         session.texts(command_of_document("SELECT format('ALTER SEQUENCE", ";\n   ```")))
+        session.run(command);
+    for (const char *sequence : {"unused", "wide", "used"})
+        EXPECT_EQ(session.number(std::string("SELECT snowflake.get_node(snowflake.nextval('") +
+                                 sequence + "'))"),
+                  node);
+    EXPECT_EQ(session.text("SELECT seqmax FROM pg_sequence"
+                           " WHERE seqrelid = 'counted_id_seq'::regclass"),
+              "2147483647");
+}
+
+// The update makes the table snowflake.nodes, and writes a row into it.
+TEST(PgEdgeCluster, SendsToASubscriberOfAllTablesAgainOnceThatIsUpdatedToo) {
+    std::vector<std::string> replicating = settings;
+    replicating.insert(replicating.end(),
+                       {"wal_level = logical", "wal_retrieve_retry_interval = 100ms"});
+    const Server north(1, replicating);
+    const Server south(2, replicating);
+    for (const Server *server : {&north, &south}) {
+        Session session(*server);
+        pgedge::create_extension(session, "2.6.0");
+        session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval())");
+    }
+    Session sender(north);
+    Session receiver(south);
+    sender.run("CREATE PUBLICATION everything FOR ALL TABLES");
+    receiver.run("CREATE SUBSCRIPTION from_north CONNECTION '" + north.conninfo() +
+                 "' PUBLICATION everything");
+    wait_for(receiver, "NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')");
+    sender.run(update);
+    sender.run("INSERT INTO orders DEFAULT VALUES");
+    wait_for(receiver, "apply_error_count > 0 FROM pg_stat_subscription_stats");
+    EXPECT_EQ(receiver.number("SELECT count(*) FROM orders"), 0);
+    receiver.run(update);
+    wait_for(receiver, "count(*) = 1 FROM orders");
 }
 
 TEST_F(PgEdge, OfVersion1_0IsRefusedAndMakesNoId) {
@@ -436,6 +547,25 @@ TEST_F(PgEdge, IsAsItWasAfterALockTimeout) {
     EXPECT_EQ(registration(session), registration(fresh));
 }
 
+// A transaction takes IDs from two sequences that the update locks.
+TEST_F(PgEdge, MakesNoDeadlockWithAWriter) {
+    Session writer(server());
+    pgedge::create_extension(writer, "2.6.0");
+    pgedge::make_converted_identity(writer, "items", "2.6.0");
+    pgedge::make_converted_identity(writer, "crates", "2.6.0");
+    writer.run("BEGIN; SELECT snowflake.nextval('items_id_seq')");
+    Output output;
+    std::thread updating([&] { output = psql(server(), "postgres", update); });
+    Session observer(server());
+    wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                       "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
+    EXPECT_EQ(writer.sqlstate("SELECT snowflake.nextval()"), "00000");
+    EXPECT_EQ(writer.sqlstate("SELECT snowflake.nextval('crates_id_seq')"), "00000");
+    writer.run("COMMIT");
+    updating.join();
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+}
+
 // A role names a sequence of another in a default: that sequence stays as it is.
 TEST_F(PgEdge, LeavesSequencesOfStrangersAlone) {
     Session session(server());
@@ -452,11 +582,21 @@ TEST_F(PgEdge, LeavesSequencesOfStrangersAlone) {
               2147483647);
 }
 
-// The command that docs/from-pgedge.md lets psql run, from its first words to the closing quote.
-std::string command_of_document(const std::string &first_words) {
-    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
-    const std::size_t begin = page.find('"' + first_words) + 1;
-    return page.substr(begin, page.find('"', begin) - begin);
+// No session can change a temporary sequence of another.
+TEST_F(PgEdge, LeavesTemporarySequencesOfOtherSessionsAlone) {
+    Session session(server());
+    pgedge::create_extension(session, "2.4");
+    Session other(server());
+    other.run("CREATE TEMPORARY SEQUENCE named AS integer;"
+              "CREATE TEMPORARY TABLE scratch (id bigint DEFAULT snowflake.nextval('named'));"
+              "CREATE TEMPORARY SEQUENCE alone; SELECT snowflake.nextval('alone')");
+    pgedge::leave_max_value(other, "alone", 1000000);
+    pgedge::make_converted_identity(other, "pg_temp.items", "2.4");
+    const Output output = psql(server(), "postgres", update);
+    EXPECT_EQ(output.exit_code, 0);
+    EXPECT_EQ(output.err, "");
+    EXPECT_EQ(other.number("SELECT seqmax FROM pg_sequence WHERE seqrelid = 'named'::regclass"),
+              2147483647);
 }
 
 // The clock makes a session older than the library.
@@ -483,7 +623,7 @@ TEST(PgEdgeSessions, ThatMayHaveTheOldLibraryStandInTheWay) {
         EXPECT_EQ(refused.exit_code, 1);
         EXPECT_NE(refused.err.find(end), std::string::npos) << refused.err;
         EXPECT_EQ(updating.sqlstate(update), "55006");
-        updating.run(by_hint ? end : command_of_document("SELECT pg_terminate_backend("));
+        updating.run(by_hint ? end : command_of_document("SELECT pg_terminate_backend(", "\""));
         wait_for(updating, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + pid + ")");
     }
     updating.run(update);

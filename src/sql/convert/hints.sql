@@ -13,7 +13,7 @@ CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
-                ELSE source ~* ('(^|\W)' || regexp_replace(word::text, '(\W)', '\\\1', 'g') || '($|\W)') END;
+                ELSE source ~* (E'(^|\\W)' || regexp_replace(word::text, E'(\\W)', E'\\\\\\1', 'g') || E'($|\\W)') END;
 COMMENT ON FUNCTION snowflake._names_word(text, name) IS
     'tells whether a name stands in a text as a word';
 

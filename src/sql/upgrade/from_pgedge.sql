@@ -16,6 +16,11 @@ CREATE FUNCTION snowflake._run_outside_script(command text)
     AS 'MODULE_PATHNAME', 'snowflake_run_outside_script'
     LANGUAGE C VOLATILE STRICT;
 
+CREATE FUNCTION snowflake._lock_sequence(seq oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_lock'
+    LANGUAGE C VOLATILE STRICT;
+
 -- The script of an extension runs without notices unless somebody sets this.
 CREATE FUNCTION snowflake._report(message text, detail text, hint text)
     RETURNS void
@@ -40,8 +45,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
         LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report',
-                                              '_members', '_kept_functions')
+          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_lock_sequence',
+                                              '_report', '_members', '_kept_functions')
 $function$;
 
 -- The functions that are replaced. All but the last call the library.
@@ -122,6 +127,50 @@ BEGIN
 END
 $update$;
 
+-- The update locks snowflake.id_seq and the sequences that former identity columns have left behind before it changes
+-- anything, all or none, as a conversion does: see convert/locks.sql. Locked one after the other, they would make a
+-- deadlock with a transaction that has taken IDs from several of them.
+DO $update$
+DECLARE
+    patience constant text := current_setting('lock_timeout');
+    deadline constant timestamptz := clock_timestamp() + nullif(patience::interval, interval '0');
+    turn interval;  -- that the update may wait while it holds locks: too short for a deadlock to be found
+    wanted oid[];
+    awaited oid;    -- what the last attempt did not get
+    next oid;
+    bound interval;
+BEGIN
+    wanted := ARRAY(SELECT 'snowflake.id_seq'::regclass
+                    UNION
+                    SELECT d.objid
+                        FROM pg_depend d
+                        JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+                        JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
+                        WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i');
+    LOOP
+        BEGIN
+            turn := current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
+            FOREACH next IN ARRAY array_remove(awaited || wanted, NULL) LOOP
+                -- The update holds no other lock while it waits for the first one.
+                bound := CASE WHEN next = awaited THEN deadline - clock_timestamp()
+                              ELSE least(turn, deadline - clock_timestamp()) END;
+                PERFORM set_config('lock_timeout', -- in milliseconds; 0: no bound
+                                   CASE WHEN bound IS NULL THEN '0'
+                                        ELSE greatest(1, ceil(extract(epoch FROM bound) * 1000))::bigint::text END, true);
+                PERFORM snowflake._lock_sequence(next);
+            END LOOP;
+            EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+            IF clock_timestamp() >= deadline THEN
+                RAISE;
+            END IF;
+            awaited := next;
+        END;
+    END LOOP;
+    PERFORM set_config('lock_timeout', patience, true);
+END
+$update$;
+
 -- The owner of a function can change what it does for everybody who calls it: no ordinary role goes on owning one.
 DO $update$
 DECLARE
@@ -181,15 +230,21 @@ $update$;
 
 -- The rights on what is replaced. They are taken away, so that the rights that the script grants are the initial ones
 -- as in a new database, and what users have granted or revoked is done again at the end: dumps contain the difference.
--- The owner grants all of them again. The earlier version lets PUBLIC use all of these: where PUBLIC has no right,
+-- The owner grants all of them again. The earlier version lets PUBLIC use all of these: where PUBLIC may not,
 -- somebody has revoked it.
 DO $update$
 DECLARE
-    commands text[] := '{}';
+    commands text[];
     target record;
     holder record;
 BEGIN
     CREATE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS 'SELECT ''{}''::pg_catalog.text[]';
+    -- Rights on columns are taken away with those on the whole sequence.
+    commands := ARRAY(SELECT format('GRANT %s (%I) ON TABLE snowflake.id_seq TO %s%s', x.privilege_type, a.attname,
+                                    CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END,
+                                    CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
+                          FROM pg_attribute a, aclexplode(a.attacl) x
+                          WHERE a.attrelid = 'snowflake.id_seq'::regclass);
     FOR target IN
         SELECT 'SCHEMA' AS type, 'snowflake' AS identity, n.nspacl AS acl, n.nspowner AS owner, NULL::oid AS function
             FROM pg_namespace n WHERE n.nspname = 'snowflake'
@@ -200,7 +255,7 @@ BEGIN
         SELECT 'FUNCTION', k.callee::text, coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner, p.oid
             FROM snowflake._kept_functions() k JOIN pg_proc p ON p.oid = k.callee
     LOOP
-        IF NOT EXISTS (SELECT FROM aclexplode(target.acl) x WHERE x.grantee = 0) THEN
+        IF NOT EXISTS (SELECT FROM aclexplode(target.acl) x WHERE x.grantee = 0 AND x.privilege_type IN ('USAGE', 'EXECUTE')) THEN
             commands := commands || format('REVOKE ALL ON %s %s FROM PUBLIC', target.type, target.identity);
         END IF;
         FOR holder IN
@@ -222,6 +277,7 @@ BEGIN
         UPDATE pg_proc SET proacl = NULL WHERE oid = target.function;
         DELETE FROM pg_init_privs WHERE classoid = 'pg_proc'::regclass AND objoid = target.function;
     END LOOP;
+    DELETE FROM pg_init_privs WHERE classoid = 'pg_class'::regclass AND objoid = 'snowflake.id_seq'::regclass AND objsubid > 0;
     EXECUTE format('CREATE OR REPLACE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS %L',
                    format('SELECT %L::pg_catalog.text[]', commands));
 END

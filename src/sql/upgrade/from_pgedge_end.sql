@@ -22,7 +22,7 @@ SELECT snowflake._own_as_serial(d.objid::regclass)
 --
 -- Sequences that make IDs are named by defaults, or have made an ID above their own MAXVALUE, which nothing but this
 -- extension does. A default can name any sequence, also one that its owner has nothing to do with: such a sequence stays
--- as it is.
+-- as it is. So does a temporary one of another session, which no other session can change.
 DO $update$
 DECLARE
     used record;
@@ -37,11 +37,12 @@ BEGIN
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_class t ON t.oid = k.relid
             WHERE k.callee = 'snowflake.nextval' AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
-              AND snowflake._is_taken_along(s.relowner, t.relowner)
+              AND snowflake._is_taken_along(s.relowner, t.relowner) AND NOT pg_is_other_temp_schema(s.relnamespace)
         UNION
         SELECT q.seqrelid, q.seqincrement, q.seqmax
             FROM pg_sequence q
-            WHERE snowflake._glimpse_last_value(q.seqrelid) > q.seqmax
+            JOIN pg_class s ON s.oid = q.seqrelid
+            WHERE snowflake._glimpse_last_value(q.seqrelid) > q.seqmax AND NOT pg_is_other_temp_schema(s.relnamespace)
         ORDER BY 1
     LOOP
         IF used.maximum < snowflake.from_timestamp(clock_timestamp() + interval '1 day') THEN
@@ -70,6 +71,29 @@ BEGIN
 END
 $update$;
 
+-- The guard, which snowflake.id_seq has now, makes the server's own nextval() fail.
+DO $update$
+DECLARE
+    found text[];
+BEGIN
+    found := ARRAY(
+        SELECT DISTINCT snowflake._column(f.adrelid, a.attname)
+            FROM pg_depend d
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+              AND d.refobjid = 'snowflake.id_seq'::regclass
+              AND used.sequence = d.refobjid AND used.callee = 'pg_catalog.nextval'
+            ORDER BY 1);
+    IF found <> '{}' THEN
+        PERFORM snowflake._report('defaults call the server''s own nextval, which takes no more numbers from snowflake.id_seq',
+                                  array_to_string(found, E'\n'),
+                                  'SELECT snowflake.convert_sequence_to_snowflake(''snowflake.id_seq'');');
+    END IF;
+END
+$update$;
+
 -- A user of format() may read a key that has another name now.
 DO $update$
 DECLARE
@@ -84,7 +108,7 @@ BEGIN
         UNION
         SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
             FROM pg_proc p
-            WHERE p.prosqlbody IS NULL AND p.prosrc ~* '\msnowflake"?\s*\.\s*"?format\M'
+            WHERE p.prosqlbody IS NULL AND p.prosrc ~* E'\\msnowflake"?\\s*\\.\\s*"?format\\M'
               AND p.pronamespace <> 'snowflake'::regnamespace
         ORDER BY 1);
     IF found <> '{}' THEN
@@ -94,5 +118,5 @@ BEGIN
 END
 $update$;
 
-DROP FUNCTION snowflake._library_installed_at(), snowflake._run_outside_script(text), snowflake._report(text, text, text),
-              snowflake._members(), snowflake._kept_functions(), snowflake._rights_before();
+DROP FUNCTION snowflake._library_installed_at(), snowflake._run_outside_script(text), snowflake._lock_sequence(oid),
+              snowflake._report(text, text, text), snowflake._members(), snowflake._kept_functions(), snowflake._rights_before();

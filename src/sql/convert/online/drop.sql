@@ -11,7 +11,7 @@ CREATE FUNCTION snowflake._refuse_to_drop()
 DECLARE
     tables text;
 BEGIN
-    IF current_query() !~* '\msnowflake\M' THEN
+    IF current_query() !~* E'\\msnowflake\\M' THEN
         RETURN;
     END IF;
     tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p);
