@@ -416,15 +416,15 @@ TEST_F(PgEdge, MakesIdsBeforeTheUpdateFromSequencesThatAreRepairedByTheDocument)
     pgedge::create_extension(session, "2.4");
     session.run(
         "CREATE SEQUENCE unused AS integer MAXVALUE 12; CREATE SEQUENCE wide INCREMENT 5000;"
-        "CREATE SEQUENCE used; SELECT snowflake.nextval('used');"
+        "CREATE SEQUENCE used; SELECT snowflake.nextval('used'); SELECT snowflake.nextval();"
         "CREATE TABLE a (id bigint DEFAULT snowflake.nextval('unused'));"
         "CREATE TABLE b (id bigint DEFAULT snowflake.nextval('wide'));"
         "CREATE TABLE counted (id serial)");
     pgedge::leave_max_value(session, "used", 1000000);
     Session other(server());
     other.run("CREATE TEMPORARY SEQUENCE out_of_reach AS integer");
-    for (const std::string &command :
-         session.texts(command_of_document("SELECT format('ALTER SEQUENCE", ";\n   ```")))
+    const std::string query = command_of_document("SELECT format('ALTER SEQUENCE", ";\n   ```");
+    for (const std::string &command : session.texts(query))
         session.run(command);
     for (const char *sequence : {"unused", "wide", "used"})
         EXPECT_EQ(session.number(std::string("SELECT snowflake.get_node(snowflake.nextval('") +
@@ -433,6 +433,8 @@ TEST_F(PgEdge, MakesIdsBeforeTheUpdateFromSequencesThatAreRepairedByTheDocument)
     EXPECT_EQ(session.text("SELECT seqmax FROM pg_sequence"
                            " WHERE seqrelid = 'counted_id_seq'::regclass"),
               "2147483647");
+    session.run(update);
+    EXPECT_TRUE(session.texts(query).empty());
 }
 
 // The update makes the table snowflake.nodes, and writes a row into it.
