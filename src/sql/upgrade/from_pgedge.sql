@@ -234,17 +234,23 @@ $update$;
 -- somebody has revoked it.
 DO $update$
 DECLARE
-    commands text[];
+    commands text[] := '{}';
     target record;
     holder record;
 BEGIN
     CREATE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS 'SELECT ''{}''::pg_catalog.text[]';
-    -- Rights on columns are taken away with those on the whole sequence.
-    commands := ARRAY(SELECT format('GRANT %s (%I) ON TABLE snowflake.id_seq TO %s%s', x.privilege_type, a.attname,
-                                    CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END,
-                                    CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END)
-                          FROM pg_attribute a, aclexplode(a.attacl) x
-                          WHERE a.attrelid = 'snowflake.id_seq'::regclass);
+    -- Those on columns too: REVOKE on the sequence would take them away with the others. Outside of the script, because the
+    -- server would note those that are left after each REVOKE as initial ones.
+    FOR holder IN
+        SELECT format('%s (%I) ON TABLE snowflake.id_seq', x.privilege_type, a.attname) AS privilege, x.is_grantable,
+               CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END AS name
+            FROM pg_attribute a, aclexplode(a.attacl) x
+            WHERE a.attrelid = 'snowflake.id_seq'::regclass
+    LOOP
+        commands := commands || format('GRANT %s TO %s%s', holder.privilege, holder.name,
+                                       CASE WHEN holder.is_grantable THEN ' WITH GRANT OPTION' END);
+        PERFORM snowflake._run_outside_script(format('REVOKE %s FROM %s CASCADE', holder.privilege, holder.name));
+    END LOOP;
     FOR target IN
         SELECT 'SCHEMA' AS type, 'snowflake' AS identity, n.nspacl AS acl, n.nspowner AS owner, NULL::oid AS function
             FROM pg_namespace n WHERE n.nspname = 'snowflake'
@@ -277,7 +283,6 @@ BEGIN
         UPDATE pg_proc SET proacl = NULL WHERE oid = target.function;
         DELETE FROM pg_init_privs WHERE classoid = 'pg_proc'::regclass AND objoid = target.function;
     END LOOP;
-    DELETE FROM pg_init_privs WHERE classoid = 'pg_class'::regclass AND objoid = 'snowflake.id_seq'::regclass AND objsubid > 0;
     EXECUTE format('CREATE OR REPLACE FUNCTION snowflake._rights_before() RETURNS text[] LANGUAGE sql AS %L',
                    format('SELECT %L::pg_catalog.text[]', commands));
 END
