@@ -19,12 +19,13 @@ OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sq
                 identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
                $(addprefix src/sql/convert/online/,shadows.sql drop.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
                $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
-SCRIPT_PARTS = src/sql/schema.sql $(OBJECT_PARTS) src/sql/installed.sql
+LOCK_PART   = src/sql/convert/lock.sql
+SCRIPT_PARTS = src/sql/schema.sql $(LOCK_PART) $(OBJECT_PARTS) src/sql/installed.sql
 
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same
 # objects from the same parts, between what has to be done before and after; version 1.0 is refused.
 PGEDGE_UPDATES = $(patsubst %,$(EXTENSION)--%--$(EXTVERSION).sql,1.1 1.2 2.0 2.2 2.3 2.4 2.5.0 2.6.0)
-PGEDGE_PARTS = src/sql/schema.sql src/sql/upgrade/from_pgedge.sql $(OBJECT_PARTS) \
+PGEDGE_PARTS = src/sql/schema.sql $(LOCK_PART) src/sql/upgrade/from_pgedge.sql $(OBJECT_PARTS) \
                src/sql/upgrade/from_pgedge_end.sql src/sql/installed.sql
 REFUSED_UPDATE = $(EXTENSION)--1.0--$(EXTVERSION).sql
 DATA_built  = $(SCRIPT) $(PGEDGE_UPDATES) $(REFUSED_UPDATE)

@@ -19,14 +19,15 @@ struct Look {
     Ended ended;
 };
 
-// The looks of this session at a sequence in a layout that it still has use for: one that the
-// snapshots of statements show all of, and one that those of later statements will.
 struct Key {
     Oid relid;
     std::uint32_t padding; // 0: the server hashes and compares all the bytes
     Layout layout;
 };
-// The last answer is kept as well: all the calls of a statement get the same one.
+
+// The looks of this session at a sequence in a layout that it still has use for: one that the
+// snapshots of statements show all of, and one that those of later statements will. And its last
+// answer, which all the calls of a statement get.
 struct Looks {
     Key key;
     Look shown;

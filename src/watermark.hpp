@@ -35,8 +35,8 @@ namespace snowflake::watermark {
 //   are not of this layout;
 // - the session has no look that the statement's snapshot shows all of: a transaction that keeps
 //   its snapshot, or a cursor, calls for the first time after others have committed.
-// All the calls of a statement get the same answer for the same sequence and layout, if they have
-// the same snapshot. A cursor passes the same call each time, in which the answer is kept.
+// A session answers all the calls of a statement alike for the same sequence and layout, if they
+// have the same snapshot. A cursor passes the same call each time, in which the answer is kept.
 //
 // Raises 42P01 (no such relation), 42809 (not a sequence), 0A000 (temporary sequence of another
 // session), 42501 (neither SELECT nor USAGE), 55000 (a standby; the sequence makes no IDs of the

@@ -1,6 +1,6 @@
 -- What the library does for the conversion: expressions of the catalogs, read and made as trees
 -- (src/expression.hpp, src/harmless.hpp, src/trial.hpp), commands that run as another role (src/run_as.hpp),
--- and relations that are locked and read by OID (src/by_oid.hpp).
+-- and relations that are read by OID (src/by_oid.hpp).
 
 CREATE FUNCTION snowflake._sequence_uses(
         class regclass, object oid,
@@ -96,20 +96,6 @@ CREATE FUNCTION snowflake._session_of(temporary_schema oid)
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake._session_of(oid) IS
     'returns the process of the session that a temporary schema belongs to; NULL: there is none';
-
-CREATE FUNCTION snowflake._lock(relation oid)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_lock'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._lock(oid) IS
-    'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
-
-CREATE FUNCTION snowflake._wait_for_vacuum(relation oid)
-    RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_wait_for_vacuum'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._wait_for_vacuum(oid) IS
-    'waits until no VACUUM or ANALYZE runs on a relation of the caller; keeps no lock';
 
 CREATE FUNCTION snowflake._own_as_serial(seq regclass)
     RETURNS boolean

@@ -9,6 +9,7 @@ CREATE FUNCTION snowflake._copy_names(relname name, attname name)
 COMMENT ON FUNCTION snowflake._copy_names(name, name) IS
     'returns the names that a copy of a column is likely to have: id and order_id for the column id of orders';
 
+-- The server reads this body when the function is made, whatever standard_conforming_strings is then: hence the E.
 CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

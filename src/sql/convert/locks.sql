@@ -25,22 +25,6 @@ $function$;
 COMMENT ON FUNCTION snowflake._hold_schemas(regclass[]) IS
     'keeps the schemas of relations from being renamed until the transaction ends, for superusers';
 
-CREATE FUNCTION snowflake._wait_at_most(longest interval)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    -- In milliseconds; 0 would mean for ever.
-    PERFORM set_config('lock_timeout',
-                       CASE WHEN longest IS NULL THEN '0'
-                            ELSE greatest(1, ceil(extract(epoch FROM longest) * 1000))::bigint::text END,
-                       true);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._wait_at_most(interval) IS
-    'bounds the wait for each lock from now on, until the calling function ends; NULL: no bound';
-
 -- While one lock is waited for, another relation can come to depend on the sequence: the locks are taken until
 -- there is nothing new. The state that is returned was read when all of them were there.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)

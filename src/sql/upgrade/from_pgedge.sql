@@ -1,5 +1,5 @@
 -- From pgEdge's extension of the same name: what has to be done before the parts of the script make the rest.
--- The Makefile puts this file behind schema.sql, and from_pgedge_end.sql behind all other parts.
+-- The Makefile puts this file behind schema.sql and lock.sql, and from_pgedge_end.sql behind all other parts.
 --
 -- Six functions and the sequence are replaced in their place, and keep their OIDs: column defaults, views, policies,
 -- checks and routines that use them live on as they are. All other functions of the extension are dropped.
@@ -14,11 +14,6 @@ CREATE FUNCTION snowflake._library_installed_at()
 CREATE FUNCTION snowflake._run_outside_script(command text)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_run_outside_script'
-    LANGUAGE C VOLATILE STRICT;
-
-CREATE FUNCTION snowflake._lock_sequence(seq oid)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT;
 
 -- The script of an extension runs without notices unless somebody sets this.
@@ -45,8 +40,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
         LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_lock_sequence',
-                                              '_report', '_members', '_kept_functions')
+          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report',
+                                              '_members', '_kept_functions', '_lock', '_wait_for_vacuum', '_wait_at_most')
 $function$;
 
 -- The functions that are replaced. All but the last call the library.
@@ -138,7 +133,6 @@ DECLARE
     wanted oid[];
     awaited oid;    -- what the last attempt did not get
     next oid;
-    bound interval;
 BEGIN
     wanted := ARRAY(SELECT 'snowflake.id_seq'::regclass
                     UNION
@@ -149,15 +143,15 @@ BEGIN
                         WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i');
     LOOP
         BEGIN
+            IF awaited IS NOT NULL THEN
+                next := awaited;
+                PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
+                PERFORM snowflake._lock(awaited);
+            END IF;
             turn := current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
-            FOREACH next IN ARRAY array_remove(awaited || wanted, NULL) LOOP
-                -- The update holds no other lock while it waits for the first one.
-                bound := CASE WHEN next = awaited THEN deadline - clock_timestamp()
-                              ELSE least(turn, deadline - clock_timestamp()) END;
-                PERFORM set_config('lock_timeout', -- in milliseconds; 0: no bound
-                                   CASE WHEN bound IS NULL THEN '0'
-                                        ELSE greatest(1, ceil(extract(epoch FROM bound) * 1000))::bigint::text END, true);
-                PERFORM snowflake._lock_sequence(next);
+            FOREACH next IN ARRAY wanted LOOP
+                PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
+                PERFORM snowflake._lock(next);
             END LOOP;
             EXIT;
         EXCEPTION WHEN lock_not_available THEN

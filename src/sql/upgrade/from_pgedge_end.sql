@@ -118,5 +118,5 @@ BEGIN
 END
 $update$;
 
-DROP FUNCTION snowflake._library_installed_at(), snowflake._run_outside_script(text), snowflake._lock_sequence(oid),
-              snowflake._report(text, text, text), snowflake._members(), snowflake._kept_functions(), snowflake._rights_before();
+DROP FUNCTION snowflake._library_installed_at(), snowflake._run_outside_script(text), snowflake._report(text, text, text),
+              snowflake._members(), snowflake._kept_functions(), snowflake._rights_before();

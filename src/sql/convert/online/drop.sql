@@ -7,11 +7,12 @@ CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
     AS $function$
 DECLARE
     tables text;
 BEGIN
-    IF current_query() !~* E'\\msnowflake\\M' THEN
+    IF current_query() !~* '\msnowflake\M' THEN
         RETURN;
     END IF;
     tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p);
