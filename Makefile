@@ -8,18 +8,25 @@ MODULE_big  = snowflake
 # snowflake.control is the one source of the version; a unit test compares META.json with it.
 EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSION).control)
 
-OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp)))
+OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp src/*/*.cpp)))
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
-# The parts that make the objects, in the order in which they need each other.
-OBJECT_PARTS = $(addprefix src/sql/,usage.sql layout.sql numbers.sql generate.sql watermark.sql decode.sql time.sql ranges.sql id.sql nodes.sql) \
-               $(addprefix src/sql/convert/,expressions.sql) src/sql/compat.sql src/sql/sequences.sql \
-               $(addprefix src/sql/convert/,access.sql references.sql columns.sql rights.sql dependents.sql makers.sql \
-                annotations.sql) $(sort $(wildcard src/sql/convert/kinds/*.sql)) \
-               $(addprefix src/sql/convert/,kinds.sql trials.sql obstacles.sql widening.sql defaults.sql increments.sql guard.sql \
-                identity.sql strangers.sql steps.sql hints.sql back.sql state.sql locks.sql run.sql all.sql) \
-               $(addprefix src/sql/convert/online/,shadows.sql drop.sql twins.sql fill.sql obstacles.sql swap.sql cancel.sql stages.sql plan.sql) \
-               $(addprefix src/sql/convert/,plan.sql settings.sql new_columns.sql) src/sql/check.sql
-LOCK_PART   = src/sql/convert/lock.sql
+# The parts that make the objects, in the order in which they need each other: parts FOLDER,FILES
+parts       = $(patsubst %,src/sql/$(1)/%.sql,$(2))
+conversion_parts = $(call parts,conversion/$(1),$(2))
+OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
+               $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
+               $(call conversion_parts,model,expressions) $(call parts,sequence,compat sequences) \
+               $(call conversion_parts,model,access references) $(call conversion_parts,find,columns) \
+               $(call conversion_parts,model,rights) $(call conversion_parts,find,dependents makers) \
+               $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
+               src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \
+               $(call conversion_parts,plan,widening defaults increments guard identity) \
+               $(call conversion_parts,find,strangers) $(call conversion_parts,plan,steps) \
+               $(call conversion_parts,find,hints) $(call conversion_parts,plan,back) \
+               $(call conversion_parts,run,state locks run all) \
+               $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
+               $(call conversion_parts,plan,plan) $(call conversion_parts,run,settings new_columns) $(call parts,check,check)
+LOCK_PART   = $(call conversion_parts,run,lock)
 SCRIPT_PARTS = src/sql/schema.sql $(LOCK_PART) $(OBJECT_PARTS) src/sql/installed.sql
 
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same
@@ -30,7 +37,7 @@ PGEDGE_PARTS = src/sql/schema.sql $(LOCK_PART) src/sql/upgrade/from_pgedge.sql $
 REFUSED_UPDATE = $(EXTENSION)--1.0--$(EXTVERSION).sql
 DATA_built  = $(SCRIPT) $(PGEDGE_UPDATES) $(REFUSED_UPDATE)
 # For applications that make IDs themselves: the headers that know no server.
-HEADERS_$(MODULE_big) = $(addprefix src/,layout.hpp layout_presets.hpp generator.hpp)
+HEADERS_$(MODULE_big) = $(addprefix src/pure/,layout.hpp layout_presets.hpp generator.hpp)
 
 REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
@@ -41,7 +48,7 @@ EXTRA_CLEAN = $(DATA_built)
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps. Nothing is visible but what the server calls.
 CXX_DIALECT = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-semantic-interposition
-PG_CXXFLAGS = $(CXX_DIALECT) -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
+PG_CXXFLAGS = $(CXX_DIALECT) -fvisibility=hidden -fvisibility-inlines-hidden -Isrc -Wall -Wextra -DSNOWFLAKE_VERSION='"$(EXTVERSION)"'
 
 PG_CONFIG  ?= pg_config
 PGXS       := $(shell $(PG_CONFIG) --pgxs)
@@ -51,7 +58,7 @@ include $(PGXS)
 override BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
 # Headers are few and small: every object depends on all of them.
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.hpp) $(EXTENSION).control Makefile
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*.hpp) $(EXTENSION).control Makefile
 
 # Joins parts of a script, behind a line that psql shows to those who run the script by hand: write_script COMMAND,PARTS
 write_script = { printf '%s\n' '\echo Use "$(1)" to load this file. \quit'; cat $(2); } > $@

@@ -1,16 +1,16 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
-#include "durability.hpp"
-#include "event_triggers.hpp"
-#include "holders.hpp"
-#include "nodes.hpp"
-#include "run_as.hpp"
-#include "schema.hpp"
-#include "server.hpp"
-#include "session.hpp"
-#include "settings.hpp"
-#include "watermark.hpp"
+#include "conversion/event_triggers.hpp"
+#include "nodes/nodes.hpp"
+#include "nodes/settings.hpp"
+#include "sequence/durability.hpp"
+#include "sequence/session.hpp"
+#include "server/run_as.hpp"
+#include "server/schema.hpp"
+#include "server/server.hpp"
+#include "watermark/holders.hpp"
+#include "watermark/watermark.hpp"
 
 extern "C" {
 

@@ -39,7 +39,7 @@ has_no_strict_warning() {
     local includes
     includes=$("$PG_CONFIG" --includedir-server)
     find "$checkout/src" -name '*.cpp' -print0 |
-        xargs -0 -P "$(nproc)" -n 1 "$1" -fsyntax-only -std=c++20 -fno-exceptions -fno-rtti -D_GNU_SOURCE \
+        xargs -0 -P "$(nproc)" -n 1 "$1" -fsyntax-only -std=c++20 -fno-exceptions -fno-rtti -D_GNU_SOURCE "-I$checkout/src" \
             '-DSNOWFLAKE_VERSION=""' -isystem "$includes" -Werror -Wall -Wextra -Wpedantic -Wshadow \
             -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual -Wformat=2 -Wundef \
             -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wextra-semi \
@@ -52,7 +52,7 @@ has_no_strict_warning() {
 has_no_cppcheck_finding() {
     cppcheck --quiet --error-exitcode=1 --std=c++20 --language=c++ --library=googletest \
         --enable=warning,performance,portability --suppress=normalCheckLevelMaxBranches \
-        --suppress=uninitMemberVarNoCtor '-DSNOWFLAKE_VERSION=""' -DSNOWFLAKE_MODULE_MAGIC= \
+        --suppress=uninitMemberVarNoCtor "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' -DSNOWFLAKE_MODULE_MAGIC= \
         '-Dereport(...)=abort()' "$checkout/src" "$checkout/test"
 }
 
@@ -72,7 +72,7 @@ is_tidy() {
     printf '%s\0' "$workspace"/tidy-*.cpp |
         xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet \
             --config-file="$checkout/.clang-tidy" '{}' -- -std=c++20 -fno-exceptions -fno-rtti \
-            -D_GNU_SOURCE '-DSNOWFLAKE_VERSION=""' -isystem "$includes" 2>/dev/null &&
+            -D_GNU_SOURCE "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' -isystem "$includes" 2>/dev/null &&
         sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$checkout/build/test/compile_commands.json" |
         xargs -d '\n' -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' \
             -p "$checkout/build/test" 2>/dev/null

@@ -1,6 +1,6 @@
 // A module for the server whose callback evaluates an expression, late_caller.call, before each
 // commit, and keeps the result in late_caller.result.
-#include "../../src/server.hpp"
+#include "../../src/server/server.hpp"
 
 extern "C" {
 

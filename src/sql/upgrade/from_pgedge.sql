@@ -123,7 +123,7 @@ END
 $update$;
 
 -- The update locks snowflake.id_seq and the sequences that former identity columns have left behind before it changes
--- anything, all or none, as a conversion does: see convert/locks.sql. Locked one after the other, they would make a
+-- anything, all or none, as a conversion does: see conversion/run/locks.sql. Locked one after the other, they would make a
 -- deadlock with a transaction that has taken IDs from several of them.
 DO $update$
 DECLARE

@@ -1,0 +1,360 @@
+// What the conversion, which is written in SQL, asks of C++: expressions read and made as trees,
+// commands run with the rights of their owner, and relations locked and read by OID. Arguments in
+// and results out, nothing else.
+
+#include "event_triggers.hpp"
+#include "expression.hpp"
+#include "harmless.hpp"
+#include "rehearsal.hpp"
+#include "server/by_oid.hpp"
+#include "server/layout_datum.hpp"
+#include "server/run_as.hpp"
+#include "server/schema.hpp"
+#include "trial.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+expression::Direction direction_argument(Datum to_snowflake) {
+    return DatumGetBool(to_snowflake) ? expression::Direction::to_snowflake
+                                      : expression::Direction::to_server;
+}
+
+const char *name_of(expression::Callee callee) {
+    switch (callee) {
+    case expression::Callee::server_nextval:
+        return "pg_catalog.nextval";
+    case expression::Callee::compat_nextval:
+        return "snowflake_compat.nextval";
+    case expression::Callee::nextval:
+        return "snowflake.nextval";
+    case expression::Callee::nextvals:
+        return "snowflake.nextvals";
+    case expression::Callee::currval:
+        return "snowflake.currval";
+    case expression::Callee::other:
+        break;
+    }
+    return nullptr;
+}
+
+// The identifiers of a name as an array of text; 0: it is not a name.
+Datum identifiers_datum(const char *name) {
+    const List *names = name != nullptr ? expression::identifiers_of(name) : NIL;
+    if (names == NIL)
+        return 0;
+    auto *items = server::allocate_array<Datum>(list_length(names));
+    for (int i = 0; i < list_length(names); ++i)
+        items[i] = CStringGetTextDatum(static_cast<const char *>(list_nth(names, i)));
+    return PointerGetDatum(
+        construct_array(items, list_length(names), TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+void put_use(const ReturnSetInfo &result, const expression::Use &use) {
+    const char *callee = name_of(use.callee);
+    const Datum name = identifiers_datum(use.name);
+    Datum values[] = {callee != nullptr ? CStringGetTextDatum(callee) : Datum{0},
+                      ObjectIdGetDatum(use.sequence), name, layout_to_datum(use.layout)};
+    bool nulls[] = {callee == nullptr, !OidIsValid(use.sequence), name == 0, !use.has_layout};
+    tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
+}
+
+// Whether all that an object stores passes a test.
+bool all_stored(Oid class_id, Oid object, bool (*passes)(Node *)) {
+    const List *trees = expression::stored_in(class_id, object);
+    for (int i = 0; i < list_length(trees); ++i)
+        if (auto *tree = static_cast<Node *>(list_nth(trees, i)); tree == nullptr || !passes(tree))
+            return false;
+    return true;
+}
+
+// Numbers that a trial is made with.
+struct Numbers {
+    std::int64_t *values;
+    int count;
+};
+
+// Raises 22023 if one of them is null.
+Numbers numbers_argument(Datum argument) {
+    ArrayType *array = DatumGetArrayTypeP(argument);
+    if (array_contains_nulls(array))
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("numbers to try must not be null"));
+    Datum *items = nullptr;
+    Numbers numbers{};
+    deconstruct_array(array, INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+                      &items, nullptr, &numbers.count);
+    numbers.values = server::allocate_array<std::int64_t>(numbers.count);
+    for (int i = 0; i < numbers.count; ++i)
+        numbers.values[i] = DatumGetInt64(items[i]);
+    return numbers;
+}
+
+// The type with an OID, which need not be one. Raises 42704 if it is not.
+Oid type_argument(Datum argument) {
+    const Oid type = DatumGetObjectId(argument);
+    if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+                errmsg("type with OID %u does not exist", type));
+    return type;
+}
+
+Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
+    auto *items = server::allocate_array<Datum>(count);
+    auto *nulls = server::allocate_array<bool>(count);
+    for (int i = 0; i < count; ++i) {
+        nulls[i] = outcomes[i] == nullptr;
+        items[i] = nulls[i] ? Datum{0} : CStringGetTextDatum(outcomes[i]);
+    }
+    int dimensions[] = {count};
+    int lower_bounds[] = {1};
+    return PointerGetDatum(construct_md_array(items, nulls, 1, dimensions, lower_bounds, TEXTOID,
+                                              -1, false, TYPALIGN_INT));
+}
+
+// Calls the function of the extension with the same argument, and a snapshot of this moment. A
+// function that is STABLE reads with the snapshot that it finds, others with the transaction's.
+Datum in_present(const char *function, FunctionCallInfo fcinfo) {
+    const Oid found = schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0));
+    PushActiveSnapshot(GetLatestSnapshot());
+    const Datum result = OidFunctionCall1(found, PG_GETARG_DATUM(0));
+    PopActiveSnapshot();
+    return result;
+}
+
+} // namespace
+
+extern "C" {
+
+// _sequence_uses(regclass, oid) returns setof record (callee text, sequence regclass, name text[],
+// layout snowflake.layout)
+SNOWFLAKE_FUNCTION(snowflake_sequence_uses);
+Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(trees); ++i) {
+        const List *uses = expression::uses_in(static_cast<Node *>(list_nth(trees, i)));
+        for (int j = 0; j < list_length(uses); ++j)
+            put_use(result, *static_cast<expression::Use *>(list_nth(uses, j)));
+    }
+    return Datum{0};
+}
+
+// _is_call(oid, regclass) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_call);
+Datum snowflake_is_call(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(
+        expression::is_call(expression::find_default(PG_GETARG_OID(0)).tree, PG_GETARG_OID(1)));
+}
+
+// _default_replaced(oid, regclass, boolean) returns text
+SNOWFLAKE_FUNCTION(snowflake_default_replaced);
+Datum snowflake_default_replaced(PG_FUNCTION_ARGS) {
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    Node *tree = expression::with_calls_replaced(column.tree, PG_GETARG_OID(1),
+                                                 direction_argument(PG_GETARG_DATUM(2)));
+    if (tree == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_TEXT_P(cstring_to_text(expression::deparsed(tree, column.relation)));
+}
+
+// _default_form(oid, regclass) returns text
+SNOWFLAKE_FUNCTION(snowflake_default_form);
+Datum snowflake_default_form(PG_FUNCTION_ARGS) {
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    PG_RETURN_TEXT_P(cstring_to_text(expression::form_of(column.tree, PG_GETARG_OID(1))));
+}
+
+// _default_form_replaced(oid, regclass, boolean, oid, integer) returns text
+SNOWFLAKE_FUNCTION(snowflake_default_form_replaced);
+Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
+    for (const int required : {0, 1, 3, 4})
+        if (PG_ARGISNULL(required))
+            PG_RETURN_NULL();
+    const expression::Default column = expression::find_default(PG_GETARG_OID(0));
+    const expression::Direction direction =
+        PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
+    const run_as::Identity before = run_as::become(
+        harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
+    const char *form = expression::form_after_replacement(
+        column, PG_GETARG_OID(1), direction, type_argument(PG_GETARG_DATUM(3)), PG_GETARG_INT32(4));
+    run_as::resume(before);
+    PG_RETURN_TEXT_P(cstring_to_text(form));
+}
+
+// _try_default(oid, regclass, oid, integer, bigint[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_try_default);
+Datum snowflake_try_default(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), type_argument(PG_GETARG_DATUM(2)),
+                            PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
+// _try_check(oid, smallint, bigint[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_try_check);
+Datum snowflake_try_check(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_check(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
+                          outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
+// _try_partition(regclass, smallint, bigint[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_try_partition);
+Datum snowflake_try_partition(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+    auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
+    if (!trial::try_partition(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
+                              outcomes))
+        PG_RETURN_NULL();
+    return outcomes_datum(outcomes, numbers.count);
+}
+
+// _is_harmless_to_run(regclass, oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_run);
+Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_run));
+}
+
+// _is_harmless_to_parse(regclass, oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_parse);
+Datum snowflake_is_harmless_to_parse(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_parse));
+}
+
+// _may_become(oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_may_become);
+Datum snowflake_may_become(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
+}
+
+// _run_as(text, oid, text, jsonb) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_run_as);
+Datum snowflake_run_as(PG_FUNCTION_ARGS) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    std::int64_t result = 0;
+    const bool returned = run_as::run(
+        text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
+        PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
+        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
+    if (!returned)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(result);
+}
+
+// _event_trigger_failed() returns boolean
+SNOWFLAKE_FUNCTION(snowflake_event_trigger_failed);
+Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_BOOL(event_triggers::have_failed());
+}
+
+// _is_made_here(xid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_made_here);
+Datum snowflake_is_made_here(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(TransactionIdIsCurrentTransactionId(PG_GETARG_TRANSACTIONID(0)));
+}
+
+// _session_of(oid) returns integer
+SNOWFLAKE_FUNCTION(snowflake_session_of);
+Datum snowflake_session_of(PG_FUNCTION_ARGS) {
+    const int process = server::session_of(PG_GETARG_OID(0));
+    if (process == 0)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(process);
+}
+
+// _lock(oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_lock);
+Datum snowflake_lock(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(by_oid::lock(PG_GETARG_OID(0)));
+}
+
+// _wait_for_vacuum(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_wait_for_vacuum);
+Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
+    by_oid::wait_for_vacuum(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
+// _present_state(_conversion_request) returns _conversion_state
+SNOWFLAKE_FUNCTION(snowflake_present_state);
+Datum snowflake_present_state(PG_FUNCTION_ARGS) {
+    return in_present("_conversion_state", fcinfo);
+}
+
+// _require_present_outcome(_conversion_state) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_require_present_outcome);
+Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
+    return in_present("_require_outcome", fcinfo);
+}
+
+// _rehearse(_conversion_state) returns void
+SNOWFLAKE_FUNCTION(snowflake_rehearse);
+Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
+    HeapTupleHeader state = PG_GETARG_HEAPTUPLEHEADER(0);
+    bool is_null = true;
+    const Datum run_path = GetAttributeByName(state, "run_path", &is_null);
+    const char *path = is_null ? nullptr : TextDatumGetCString(run_path);
+    const Datum emptied = GetAttributeByName(state, "emptied", &is_null);
+    Datum *items = nullptr;
+    int count = 0;
+    if (!is_null)
+        deconstruct_array(DatumGetArrayTypeP(emptied), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
+                          &items, nullptr, &count);
+    Oid *tables = server::allocate_array<Oid>(count);
+    std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
+    rehearsal::run(tables, count, path,
+                   schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
+                   PG_GETARG_DATUM(0));
+    PG_RETURN_VOID();
+}
+
+// _own_as_serial(regclass) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_own_as_serial);
+Datum snowflake_own_as_serial(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(by_oid::own_as_serial(PG_GETARG_OID(0)));
+}
+
+// _last_value(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_last_value);
+Datum snowflake_last_value(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT64(by_oid::last_value(PG_GETARG_OID(0)));
+}
+
+// _greatest_value(regclass, smallint) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_greatest_value);
+Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+// _glimpse_last_value(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_last_value);
+Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_last_value(PG_GETARG_OID(0));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+// _glimpse_greatest_value(regclass, smallint) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_greatest_value);
+Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {
+    const std::int64_t value = by_oid::glimpse_greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == by_oid::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
+} // extern "C"

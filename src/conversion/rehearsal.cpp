@@ -1,0 +1,57 @@
+#include "rehearsal.hpp"
+
+#include "server/by_oid.hpp"
+
+namespace snowflake::rehearsal {
+
+namespace {
+
+void empty(Oid table) {
+    if (get_rel_relkind(table) != RELKIND_RELATION || !by_oid::lock(table))
+        return;
+    Relation relation = table_open(table, NoLock);
+    CheckTableNotInUse(relation, "ALTER TABLE");
+    server::set_empty_file(relation);
+    if (const Oid toast = relation->rd_rel->reltoastrelid; OidIsValid(toast)) {
+        Relation toast_relation = table_open(toast, AccessExclusiveLock);
+        server::set_empty_file(toast_relation);
+        table_close(toast_relation, NoLock);
+    }
+    table_close(relation, NoLock);
+    server::rebuild_indexes(table);
+    CommandCounterIncrement();
+}
+
+} // namespace
+
+void run(const Oid *tables, int count, const char *run_path, Oid function, Datum argument) {
+    MemoryContext context = CurrentMemoryContext;
+    ResourceOwner owner = CurrentResourceOwner;
+    ErrorData *volatile error = nullptr;
+    BeginInternalSubTransaction(nullptr);
+    MemoryContextSwitchTo(context);
+    PG_TRY();
+    {
+        const int settings_level = NewGUCNestLevel();
+        if (run_path != nullptr)
+            server::set_search_path(run_path);
+        for (int i = 0; i < count; ++i)
+            empty(tables[i]);
+        AtEOXact_GUC(false, settings_level);
+        OidFunctionCall1(function, argument);
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(context);
+        error = CopyErrorData();
+        FlushErrorState();
+    }
+    PG_END_TRY();
+    RollbackAndReleaseCurrentSubTransaction();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    if (error != nullptr)
+        ReThrowError(error);
+}
+
+} // namespace snowflake::rehearsal

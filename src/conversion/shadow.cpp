@@ -1,0 +1,271 @@
+#include "shadow.hpp"
+
+#include "server/run_as.hpp"
+
+namespace snowflake::shadow {
+
+namespace {
+
+// The columns of NEW in the order in which a condition names them.
+struct NewColumns {
+    AttrNumber attributes[2];
+    int count;
+};
+
+bool collect_new_columns(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    auto &columns = *static_cast<NewColumns *>(context);
+    if (IsA(node, Var)) {
+        const auto *var = reinterpret_cast<const Var *>(node);
+        if (var->varno == PRS2_NEW_VARNO && columns.count < 2)
+            columns.attributes[columns.count] = var->varattno;
+        ++columns.count;
+        return false;
+    }
+    return server::walk_expression(node, collect_new_columns, context);
+}
+
+bool is_source(Oid type) {
+    return type == INT2OID || type == INT4OID;
+}
+
+bool has_column(TupleDesc row, AttrNumber attribute) {
+    return attribute > 0 && attribute <= row->natts &&
+           !TupleDescAttr(row, attribute - 1)->attisdropped;
+}
+
+bool is_pair(TupleDesc row, const Pair &pair) {
+    return has_column(row, pair.source) && has_column(row, pair.shadow) &&
+           is_source(TupleDescAttr(row, pair.source - 1)->atttypid) &&
+           TupleDescAttr(row, pair.shadow - 1)->atttypid == INT8OID &&
+           TupleDescAttr(row, pair.shadow - 1)->attgenerated == '\0';
+}
+
+Pair pair_of(const Trigger &trigger, TupleDesc row) {
+    NewColumns columns{};
+    if (trigger.tgqual != nullptr)
+        (void)collect_new_columns(static_cast<Node *>(stringToNode(trigger.tgqual)), &columns);
+    const Pair pair = {.source = columns.attributes[1], .shadow = columns.attributes[0]};
+    if (columns.count != 2 || !is_pair(row, pair))
+        ereport(
+            ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+            errmsg(
+                "trigger \"%s\" has no condition that compares a bigint column with a smaller one",
+                trigger.tgname));
+    return pair;
+}
+
+std::int64_t widened(Datum value, Oid type) {
+    return type == INT2OID ? DatumGetInt16(value) : DatumGetInt32(value);
+}
+
+// A table whose shadows are filled, and what the server needs to change its rows.
+struct Work {
+    Relation table;
+    EState *state;
+    ResultRelInfo *result;
+    TupleTableSlot *found;
+    TupleTableSlot *locked;
+    TupleTableSlot *changed;
+    Snapshot snapshot;
+    const Pair *pairs;
+    int count;
+};
+
+bool differs(TupleTableSlot *row, const Pair &pair) {
+    bool source_is_null = true;
+    bool shadow_is_null = true;
+    const Datum source = slot_getattr(row, pair.source, &source_is_null);
+    const Datum shadow = slot_getattr(row, pair.shadow, &shadow_is_null);
+    if (source_is_null || shadow_is_null)
+        return source_is_null != shadow_is_null;
+    const Oid type = TupleDescAttr(row->tts_tupleDescriptor, pair.source - 1)->atttypid;
+    return widened(source, type) != DatumGetInt64(shadow);
+}
+
+bool any_differs(const Work &work, TupleTableSlot *row) {
+    return std::any_of(work.pairs, work.pairs + work.count,
+                       [row](const Pair &pair) { return differs(row, pair); });
+}
+
+// The server reads rows as if a NOT NULL column were never null: one that is would make it take
+// other bytes of the row for the values that follow, such as the address of a long one.
+void require_null_allowed(const Work &work, const Pair &pair) {
+    Form_pg_attribute shadow = TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1);
+    if (shadow->attnotnull)
+        ereport(
+            ERROR, errcode(ERRCODE_NOT_NULL_VIOLATION),
+            errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+                   NameStr(shadow->attname), RelationGetRelationName(work.table)),
+            errtablecol(work.table, pair.shadow));
+}
+
+// Stores in work.changed the row of work.locked with its shadows filled.
+void change(const Work &work) {
+    TupleDesc row = work.locked->tts_tupleDescriptor;
+    slot_getallattrs(work.locked);
+    ExecClearTuple(work.changed);
+    std::copy_n(work.locked->tts_values, row->natts, work.changed->tts_values);
+    std::copy_n(work.locked->tts_isnull, row->natts, work.changed->tts_isnull);
+    for (int i = 0; i < work.count; ++i) {
+        const int source = work.pairs[i].source - 1;
+        const int shadow = work.pairs[i].shadow - 1;
+        work.changed->tts_isnull[shadow] = work.locked->tts_isnull[source];
+        if (work.locked->tts_isnull[source])
+            require_null_allowed(work, work.pairs[i]);
+        else
+            work.changed->tts_values[shadow] = Int64GetDatum(
+                widened(work.locked->tts_values[source], TupleDescAttr(row, source)->atttypid));
+    }
+    ExecStoreVirtualTuple(work.changed);
+}
+
+enum class Outcome {
+    filled,
+    in_use,
+    gone
+};
+
+// A row that another session has changed or deleted since the snapshot needs nothing: its new
+// version went past the triggers.
+Outcome fill_row(const Work &work, bool waits) {
+    ItemPointerData tid = work.found->tts_tid;
+    TM_FailureData failure;
+    const TM_Result lock = table_tuple_lock(work.table, &tid, work.snapshot, work.locked,
+                                            GetCurrentCommandId(true), LockTupleNoKeyExclusive,
+                                            waits ? LockWaitBlock : LockWaitSkip, 0, &failure);
+    if (lock == TM_WouldBlock)
+        return Outcome::in_use;
+    if (lock != TM_Ok)
+        return Outcome::gone;
+    change(work);
+    const server::IndexUpdate indexes =
+        server::update_row(work.table, &tid, work.changed, work.snapshot);
+    if (work.result->ri_NumIndices > 0)
+        server::insert_index_entries(work.result, work.state, work.changed, indexes);
+    ResetPerTupleExprContext(work.state);
+    return Outcome::filled;
+}
+
+Filled fill_pages(const Work &work, Pages pages, bool waits) {
+    Filled filled{};
+    ItemPointerData first = server::place_of_row(pages.first, FirstOffsetNumber);
+    ItemPointerData last = server::place_of_row(pages.end - 1, MaxOffsetNumber);
+    TableScanDesc scan = server::begin_range_scan(work.table, work.snapshot, &first, &last);
+    while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, work.found)) {
+        CHECK_FOR_INTERRUPTS();
+        if (!any_differs(work, work.found))
+            continue;
+        const Outcome outcome = fill_row(work, waits);
+        filled.rows += outcome == Outcome::filled ? 1 : 0;
+        filled.in_use += outcome == Outcome::in_use ? 1 : 0;
+        if (waits && outcome == Outcome::filled)
+            break;
+    }
+    table_endscan(scan);
+    return filled;
+}
+
+void require_owner(Oid table) {
+    const Oid owner = server::owner_of(table);
+    if (!OidIsValid(owner))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", table));
+    if (!has_privs_of_role(GetUserId(), owner))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("must be owner of relation %s", get_rel_name(table)));
+}
+
+// The owner can change while the lock is waited for.
+Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
+    require_owner(oid);
+    LockRelationOid(oid, RowExclusiveLock);
+    require_owner(oid);
+    Relation table = relation_open(oid, NoLock);
+    if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a table that is stored as a heap",
+                       RelationGetRelationName(table)));
+    for (int i = 0; i < count; ++i)
+        if (!is_pair(RelationGetDescr(table), pairs[i]))
+            ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("table \"%s\" does not have the shadow columns any more",
+                           RelationGetRelationName(table)));
+    CheckCmdReplicaIdentity(table, CMD_UPDATE);
+    return table;
+}
+
+} // namespace
+
+HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
+    if (!TRIGGER_FIRED_BEFORE(trigger.tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger.tg_event) ||
+        TRIGGER_FIRED_BY_DELETE(trigger.tg_event))
+        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                errmsg("trigger \"%s\" is not one of BEFORE INSERT OR UPDATE FOR EACH ROW",
+                       trigger.tg_trigger->tgname));
+    TupleDesc row = RelationGetDescr(trigger.tg_relation);
+    if (function->fn_extra == nullptr) {
+        const Pair pair = pair_of(*trigger.tg_trigger, row);
+        function->fn_extra = MemoryContextAlloc(function->fn_mcxt, sizeof(Pair));
+        *static_cast<Pair *>(function->fn_extra) = pair;
+    }
+    const Pair &pair = *static_cast<const Pair *>(function->fn_extra);
+    HeapTuple tuple =
+        TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newtuple : trigger.tg_trigtuple;
+    bool is_null = true;
+    const Datum source = heap_getattr(tuple, pair.source, row, &is_null);
+    int attribute = pair.shadow;
+    Datum value =
+        is_null ? Datum{0}
+                : Int64GetDatum(widened(source, TupleDescAttr(row, pair.source - 1)->atttypid));
+    return heap_modify_tuple_by_cols(tuple, row, 1, &attribute, &value, &is_null);
+}
+
+Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits) {
+    Relation table = open_to_fill(table_oid, pairs, count);
+    pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
+    Filled filled{};
+    if (pages.first < pages.end) {
+        const run_as::Identity before = run_as::become(role);
+        Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+        PushActiveSnapshot(snapshot);
+        EState *state = CreateExecutorState();
+        auto *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
+        InitResultRelInfo(result, table, 0, nullptr, 0);
+        ExecOpenIndices(result, false);
+        const Work work = {.table = table,
+                           .state = state,
+                           .result = result,
+                           .found = table_slot_create(table, nullptr),
+                           .locked = table_slot_create(table, nullptr),
+                           .changed =
+                               MakeSingleTupleTableSlot(RelationGetDescr(table), &TTSOpsVirtual),
+                           .snapshot = snapshot,
+                           .pairs = pairs,
+                           .count = count};
+        filled = fill_pages(work, pages, waits);
+        ExecDropSingleTupleTableSlot(work.found);
+        ExecDropSingleTupleTableSlot(work.locked);
+        ExecDropSingleTupleTableSlot(work.changed);
+        ExecCloseIndices(result);
+        FreeExecutorState(state);
+        PopActiveSnapshot();
+        UnregisterSnapshot(snapshot);
+        run_as::resume(before);
+    }
+    relation_close(table, NoLock);
+    return filled;
+}
+
+BlockNumber lock_and_count_pages(Oid oid) {
+    require_owner(oid);
+    LockRelationOid(oid, AccessShareLock);
+    require_owner(oid);
+    Relation table = relation_open(oid, NoLock);
+    const BlockNumber pages = RelationGetNumberOfBlocks(table);
+    relation_close(table, NoLock);
+    return pages;
+}
+
+} // namespace snowflake::shadow

@@ -1,0 +1,181 @@
+#include "trial.hpp"
+
+#include "expression.hpp"
+#include "harmless.hpp"
+#include "server/run_as.hpp"
+
+namespace snowflake::trial {
+
+namespace {
+
+// The parameter that stands for the number.
+Param *number_parameter() {
+    auto *number = static_cast<Param *>(palloc0(sizeof(Param)));
+    number->xpr.type = T_Param;
+    number->paramkind = PARAM_EXTERN;
+    number->paramid = 1;
+    number->paramtype = INT8OID;
+    number->paramtypmod = -1;
+    number->paramcollid = InvalidOid;
+    number->location = -1;
+    return number;
+}
+
+// What is evaluated is harmless, so that the current role will do where another is out of reach.
+Oid role_for(Oid relation) {
+    const Oid owner = run_as::owner_of(relation);
+    return run_as::may_become(owner) ? owner : GetUserId();
+}
+
+void evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
+    Oid output = InvalidOid;
+    bool is_varlena = false;
+    getTypeOutputInfo(exprType(expression), &output, &is_varlena);
+
+    ParamListInfo parameters = makeParamList(1);
+    parameters->params[0] = {.value = 0, .isnull = false, .pflags = 0, .ptype = INT8OID};
+    EState *executor = CreateExecutorState();
+    executor->es_param_list_info = parameters;
+    ExprState *state = ExecPrepareExpr(reinterpret_cast<Expr *>(expression), executor);
+    ExprContext *context = GetPerTupleExprContext(executor);
+    for (int i = 0; i < count; ++i) {
+        ResetExprContext(context);
+        parameters->params[0].value = Int64GetDatum(numbers[i]);
+        bool is_null = false;
+        const Datum value = ExecEvalExprSwitchContext(state, context, &is_null);
+        outcomes[i] = is_null ? nullptr : OidOutputFunctionCall(output, value);
+    }
+    FreeExecutorState(executor);
+}
+
+// A column reference of a check that is parsed again: it means the number.
+Node *number_for_column(ParseState *state, ColumnRef *reference) {
+    const auto *name = static_cast<const char *>(state->p_ref_hook_state);
+    Node *field = static_cast<Node *>(linitial(reference->fields));
+    if (list_length(reference->fields) != 1 || !IsA(field, String) ||
+        std::strcmp(strVal(field), name) != 0)
+        return nullptr;
+    return reinterpret_cast<Node *>(number_parameter());
+}
+
+Node *parse_check(Node *stored, Oid relation, AttrNumber attribute) {
+    ParseState *state = make_parsestate(nullptr);
+    state->p_ref_hook_state = get_attname(relation, attribute, false);
+    state->p_pre_columnref_hook = number_for_column;
+    Node *check = transformExpr(state, expression::parsed(expression::deparsed(stored, relation)),
+                                EXPR_KIND_CHECK_CONSTRAINT);
+    check = coerce_to_boolean(state, check, "CHECK");
+    assign_expr_collations(state, check);
+    return check;
+}
+
+// Puts the number in the place of a column, and an unknown value in the place of the others. No
+// number is null, and whether another column is null decides nothing.
+Node *with_number(Node *node, void *context) {
+    const auto attribute = *static_cast<const AttrNumber *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, NullTest)) {
+        const auto *test = reinterpret_cast<NullTest *>(node);
+        if (test->nulltesttype == IS_NOT_NULL)
+            return makeBoolConst(true, false);
+        const Node *tested = reinterpret_cast<const Node *>(test->arg);
+        const bool is_number =
+            IsA(tested, Var) && reinterpret_cast<const Var *>(tested)->varattno == attribute;
+        return makeBoolConst(false, !is_number);
+    }
+    if (!IsA(node, Var))
+        return server::mutate_expression(node, with_number, context);
+    const auto *column = reinterpret_cast<Var *>(node);
+    if (column->varattno == attribute)
+        return reinterpret_cast<Node *>(number_parameter());
+    return reinterpret_cast<Node *>(
+        makeNullConst(column->vartype, column->vartypmod, column->varcollid));
+}
+
+// Whether the expressions of a partition key are harmless. The server evaluates what is constant in
+// them as soon as it is asked for a bound.
+bool has_harmless_key(Oid partitioned) {
+    const List *stored = expression::stored_in(PartitionedRelationId, partitioned);
+    return stored == NIL || (linitial(stored) != nullptr &&
+                             harmless::to_evaluate(static_cast<Node *>(linitial(stored))));
+}
+
+// The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
+Node *bound_of(Oid partition, Relation whole) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
+    if (!HeapTupleIsValid(tuple))
+        return nullptr;
+    bool is_null = true;
+    const Datum stored = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relpartbound, &is_null);
+    auto *bound =
+        is_null ? nullptr
+                : static_cast<PartitionBoundSpec *>(stringToNode(TextDatumGetCString(stored)));
+    ReleaseSysCache(tuple);
+    if (bound == nullptr || bound->is_default)
+        return nullptr;
+    return reinterpret_cast<Node *>(make_ands_explicit(get_qual_from_partbound(whole, bound)));
+}
+
+} // namespace
+
+bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
+                 const std::int64_t *numbers, int count, Outcome *outcomes) {
+    const expression::Default column = expression::find_default(attrdef);
+    Node *tree = expression::with_calls_as(column.tree, sequence,
+                                           reinterpret_cast<Node *>(number_parameter()));
+    if (tree == nullptr)
+        return false;
+    // The conversion to the type that the column has today is not the one that it will need.
+    tree = strip_implicit_coercions(tree);
+    tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
+                                 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+    if (tree == nullptr || !harmless::to_evaluate(tree))
+        return false;
+    const run_as::Identity before = run_as::become(role_for(column.relation));
+    evaluate(tree, numbers, count, outcomes);
+    run_as::resume(before);
+    return true;
+}
+
+bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
+               Outcome *outcomes) {
+    HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const Oid relation = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->conrelid;
+    ReleaseSysCache(tuple);
+    const List *stored = expression::stored_in(ConstraintRelationId, constraint);
+    if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(relation) ||
+        get_attname(relation, attribute, true) == nullptr ||
+        !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
+        return false;
+    const run_as::Identity before = run_as::become(role_for(relation));
+    Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
+    // What is evaluated is what is judged: the tree for a bigint, not the stored one.
+    const bool is_harmless = harmless::to_evaluate(check);
+    if (is_harmless)
+        evaluate(check, numbers, count, outcomes);
+    run_as::resume(before);
+    return is_harmless;
+}
+
+bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
+                   Outcome *outcomes) {
+    if (!get_rel_relispartition(partition))
+        return false;
+    const Oid parent = get_partition_parent(partition, false);
+    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
+        return false;
+    const run_as::Identity before = run_as::become(role_for(parent));
+    Relation whole = table_open(parent, AccessShareLock);
+    Node *bound = with_number(bound_of(partition, whole), &attribute);
+    table_close(whole, NoLock);
+    const bool is_harmless = bound != nullptr && harmless::to_evaluate(bound);
+    if (is_harmless)
+        evaluate(bound, numbers, count, outcomes);
+    run_as::resume(before);
+    return is_harmless;
+}
+
+} // namespace snowflake::trial

@@ -1,0 +1,33 @@
+// Trials: what a default, a check or a partition makes of snowflake IDs, found out by evaluating
+// it.
+//
+// A trial evaluates the very tree that was found harmless. It does so as the owner of the table in
+// a security-restricted context, so that a mistake of harmless.hpp would gain its author nothing.
+#pragma once
+
+#include "server/server.hpp"
+
+namespace snowflake::trial {
+
+// The outcome for one number: the value as text; nullptr: null.
+using Outcome = const char *;
+
+// Evaluates a column default once for each number, which stands for the calls of nextval on the
+// sequence, and converts the values to a type as an INSERT would. Returns false, with nothing
+// evaluated, if that could run a user's code or if the default calls no nextval on the sequence.
+// Raises the errors of the expression.
+bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
+                 const std::int64_t *numbers, int count, Outcome *outcomes);
+
+// Evaluates a CHECK constraint of one column once for each number, as the server will understand
+// it when the column is a bigint. Returns and raises as try_default() does.
+bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
+               Outcome *outcomes);
+
+// Evaluates the bound of a partition once for each number in a bigint column of the whole: "f"
+// means that it takes no row with this number, "t" or null that it does, or that it depends on
+// other columns. Returns and raises as try_default() does.
+bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
+                   Outcome *outcomes);
+
+} // namespace snowflake::trial

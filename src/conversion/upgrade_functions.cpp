@@ -1,0 +1,38 @@
+// What update scripts ask of C++. The functions of SQL exist only while such a script runs.
+
+#include "server/library.hpp"
+#include "server/run_as.hpp"
+#include "server/server.hpp"
+
+using namespace snowflake;
+
+extern "C" {
+
+// _library_installed_at() returns timestamptz
+SNOWFLAKE_FUNCTION(snowflake_library_installed_at);
+Datum snowflake_library_installed_at(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_TIMESTAMPTZ(library::installed_at());
+}
+
+// _run_outside_script(text) returns void
+//
+// Runs a command as if a user had typed it. Rights that the script of an extension grants count as
+// part of the extension, and are left out of dumps; those that users have granted must not be.
+SNOWFLAKE_FUNCTION(snowflake_run_outside_script);
+Datum snowflake_run_outside_script(PG_FUNCTION_ARGS) {
+    const char *command = text_to_cstring(PG_GETARG_TEXT_PP(0));
+    const bool in_script = creating_extension;
+    creating_extension = false;
+    PG_TRY();
+    {
+        std::int64_t unused = 0;
+        (void)run_as::run(command, InvalidOid, nullptr, 0, &unused);
+    }
+    PG_FINALLY();
+    { creating_extension = in_script; }
+    PG_END_TRY();
+    PG_RETURN_VOID();
+}
+
+} // extern "C"

@@ -1,0 +1,633 @@
+#include "acts.hpp"
+
+#include "place.hpp"
+#include "server/earlier.hpp"
+#include "server/run_as.hpp"
+#include "server/schema.hpp"
+
+namespace snowflake::acts {
+
+namespace {
+
+constexpr const char *table_name = "nodes";
+
+// The columns of snowflake.nodes, from 1 on.
+enum Column : AttrNumber {
+    column_key = 1,
+    column_act,
+    column_kind,
+    column_node,
+    column_last_node,
+    column_system_identifier,
+    column_database,
+    column_copy,
+    column_place,
+    column_name,
+    column_claimed_at,
+    column_said_at,
+    column_free_from,
+    column_answers,
+    column_version,
+    column_written_here,
+    column_more
+};
+
+constexpr Oid types[] = {UUIDOID,        UUIDOID, TEXTOID, INT4OID, INT4OID,        INT8OID,
+                         INT8OID,        INT8OID, TEXTOID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID,
+                         TIMESTAMPTZOID, UUIDOID, TEXTOID, BOOLOID, JSONBOID};
+constexpr int column_count = column_more;
+static_assert(std::size(types) == column_count);
+
+constexpr bool is_nullable(int column) {
+    return column == column_free_from || column == column_answers || column == column_more;
+}
+
+struct Word {
+    Kind kind;
+    const char *word;
+};
+constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
+                          {Kind::lease, "lease"},   {Kind::release, "release"},
+                          {Kind::remove, "remove"}, {Kind::separate, "separate"},
+                          {Kind::ignore, "ignore"}, {Kind::here, "here"}};
+
+// The version of the extension, and last the major version of the server.
+constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERSION;
+
+Kind kind_of(const char *text) {
+    for (const Word &word : words)
+        if (strcmp(word.word, text) == 0)
+            return word.kind;
+    return Kind::unknown;
+}
+
+// The act that this session is writing now. It is random: no row that arrives has the same.
+ActId being_written{};
+
+ActId id_of(Datum uuid) {
+    const auto *bytes = DatumGetUUIDP(uuid)->data;
+    const auto half = [bytes](int from) {
+        std::uint64_t value = 0;
+        for (int i = 0; i < 8; ++i)
+            value = value << 8U | bytes[from + i];
+        return value;
+    };
+    return {.high = half(0), .low = half(8)};
+}
+
+Datum uuid_of(const ActId &id) {
+    auto *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
+    const auto put = [uuid](int from, std::uint64_t value) {
+        for (int i = 7; i >= 0; --i, value >>= 8U)
+            uuid->data[from + i] = static_cast<unsigned char>(value);
+    };
+    put(0, id.high);
+    put(8, id.low);
+    return UUIDPGetDatum(uuid);
+}
+
+Datum random_uuid() {
+    return OidFunctionCall0(F_GEN_RANDOM_UUID);
+}
+
+// The values of one row.
+struct Row {
+    Datum values[column_count];
+    bool nulls[column_count];
+
+    [[nodiscard]] Datum operator[](Column column) const { return values[column - 1]; }
+    [[nodiscard]] bool is_null(Column column) const { return nulls[column - 1]; }
+};
+
+// A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
+// is room for what is said after it.
+constexpr TimestampTz latest_time = TimestampTz{7999} * 365 * USECS_PER_DAY;
+
+// Whether the row can become an act: one of a later version may lack what this one needs.
+bool is_readable(const Row &row) {
+    for (int column = 1; column <= column_count; ++column)
+        if (row.nulls[column - 1] && !is_nullable(column))
+            return false;
+    const auto is_usable = [&row](Column column) {
+        const TimestampTz time = DatumGetTimestampTz(row[column]);
+        return time > MIN_TIMESTAMP && time < latest_time;
+    };
+    return is_usable(column_claimed_at) && is_usable(column_said_at) &&
+           (row.is_null(column_free_from) || is_usable(column_free_from));
+}
+
+StoredAct act_of(const Row &row) {
+    const auto unix_us = [&row](Column column) {
+        return DatumGetTimestampTz(row[column]) + server::unix_to_server_us;
+    };
+    StoredAct act;
+    act.id = id_of(row[column_act]);
+    act.kind = kind_of(TextDatumGetCString(row[column_kind]));
+    act.first = DatumGetInt32(row[column_node]);
+    act.last = DatumGetInt32(row[column_last_node]);
+    act.about = {.system_identifier = DatumGetInt64(row[column_system_identifier]),
+                 .database = DatumGetInt64(row[column_database]),
+                 .copy = DatumGetInt64(row[column_copy])};
+    act.where = TextDatumGetCString(row[column_place]);
+    act.place = place::number_of(act.where);
+    act.name = TextDatumGetCString(row[column_name]);
+    act.claimed_at = unix_us(column_claimed_at);
+    act.said_at = unix_us(column_said_at);
+    act.free_from = row.is_null(column_free_from) ? 0 : unix_us(column_free_from);
+    act.answers = row.is_null(column_answers) ? ActId{} : id_of(row[column_answers]);
+    act.version = TextDatumGetCString(row[column_version]);
+    act.written_here = DatumGetBool(row[column_written_here]);
+    return act;
+}
+
+// Whether the relation has the columns that this version reads.
+bool is_known(Relation table) {
+    TupleDesc columns = RelationGetDescr(table);
+    if (table->rd_rel->relkind != RELKIND_RELATION || columns->natts < column_count)
+        return false;
+    for (int i = 0; i < column_count; ++i)
+        if (TupleDescAttr(columns, i)->attisdropped ||
+            TupleDescAttr(columns, i)->atttypid != types[i])
+            return false;
+    return true;
+}
+
+// Whether the columns that must not be null cannot be.
+bool is_checked(Relation table) {
+    for (int column = 1; column <= column_count; ++column)
+        if (!is_nullable(column) && !TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull)
+            return false;
+    return true;
+}
+
+// Opens the table for reading; null: there is none, as where another session has dropped the
+// extension. Raises 42P16 if it is not as the extension made it: its values are not to be trusted.
+Relation open_table() {
+    const Oid schema = schema::find();
+    const Oid oid = OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
+    Relation table = OidIsValid(oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
+    if (table != nullptr && (!is_known(table) || !is_checked(table)))
+        ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+                errmsg("\"%s\" is not as the extension has made it", server::qualified_name(oid)),
+                errdetail("Its columns have been changed, or it is no table."));
+    return table;
+}
+
+void read_row(TupleTableSlot *slot, Row &row) {
+    for (int column = 1; column <= column_count; ++column)
+        row.values[column - 1] = slot_getattr(slot, column, &row.nulls[column - 1]);
+}
+
+// So many pages of the table are read one after the other; of a longer one, the rows that indexes
+// find.
+constexpr BlockNumber few_pages = 4;
+
+// The rows of the table as of one moment.
+struct Reading {
+    Relation table;
+    Snapshot snapshot;
+    bool is_short;
+};
+
+Reading begin_reading(Relation table) {
+    return {.table = table,
+            .snapshot = RegisterSnapshot(GetLatestSnapshot()),
+            .is_short = RelationGetNumberOfBlocks(table) <= few_pages};
+}
+
+void end_reading(const Reading &reading) {
+    UnregisterSnapshot(reading.snapshot);
+}
+
+// Calls action with each row.
+template <typename Action>
+void for_each_row(const Reading &reading, Action action) {
+    TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
+    TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
+    Row row;
+    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
+        read_row(slot, row);
+        action(row);
+    }
+    table_endscan(scan);
+    ExecDropSingleTupleTableSlot(slot);
+}
+
+Row row_of(HeapTuple tuple, Relation table) {
+    Datum values[MaxTupleAttributeNumber];
+    bool nulls[MaxTupleAttributeNumber];
+    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
+    Row row;
+    std::copy_n(values, column_count, row.values);
+    std::copy_n(nulls, column_count, row.nulls);
+    return row;
+}
+
+// A column and the value that is looked for.
+struct Key {
+    Column column;
+    RegProcedure equal;
+    Datum value;
+};
+
+// Calls action with each row that has these values, by an index of the table on these columns; if
+// there is none any more, by reading all rows.
+template <typename Action>
+void for_each_row_by(const Reading &reading, const char *index, std::initializer_list<Key> keys,
+                     Action action) {
+    ScanKeyData scan_keys[column_count];
+    int count = 0;
+    for (const Key &key : keys)
+        ScanKeyInit(&scan_keys[count++], key.column, BTEqualStrategyNumber, key.equal, key.value);
+    const Oid oid = get_relname_relid(index, RelationGetNamespace(reading.table));
+    SysScanDesc scan =
+        systable_beginscan(reading.table, oid, OidIsValid(oid), reading.snapshot, count, scan_keys);
+    for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
+        action(row_of(tuple, reading.table));
+    systable_endscan(scan);
+}
+
+// A list of acts that grows. It is palloc'd and has no destructor.
+struct ActList {
+    StoredAct *acts = nullptr;
+    std::size_t count = 0;
+    std::size_t room = 0;
+
+    void add(const StoredAct &act) {
+        if (count == room) {
+            room = room == 0 ? 64 : 2 * room;
+            const std::size_t bytes = room * sizeof(StoredAct);
+            acts =
+                static_cast<StoredAct *>(acts == nullptr ? palloc(bytes) : repalloc(acts, bytes));
+        }
+        acts[count++] = act;
+    }
+};
+
+void add_row(ActList &list, const Row &row) {
+    if (is_readable(row))
+        list.add(act_of(row));
+}
+
+ActList read_all(const Reading &reading) {
+    ActList list;
+    for_each_row(reading, [&list](const Row &row) { add_row(list, row); });
+    return list;
+}
+
+bool is_of_database(const Identity &identity, const Identity &database) {
+    return identity.system_identifier == database.system_identifier &&
+           identity.database == database.database;
+}
+
+// The identity of this instance, unless it is a separated copy.
+Identity this_database() {
+    return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
+            .database = static_cast<std::int64_t>(MyDatabaseId),
+            .copy = 0};
+}
+
+void add_about(ActList &list, const Reading &reading, const Identity &database) {
+    for_each_row_by(
+        reading, "nodes_identity",
+        {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
+         {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
+        [&list](const Row &row) { add_row(list, row); });
+}
+
+// Reads what concerns() this instance, and all about the database of another one, which may be this
+// one again.
+ActList read_concerning(const Reading &reading, int setting, const Identity &other) {
+    if (reading.is_short)
+        return read_all(reading);
+    ActList list;
+    const Identity self = this_database();
+    add_about(list, reading, self);
+    const StoredAct *claim = see({list.acts, list.count}).own_claim();
+    const std::int32_t node = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
+    if (!is_of_database(other, self))
+        add_about(list, reading, other);
+    const auto add = [&](const Row &row) {
+        if (!is_readable(row))
+            return;
+        const StoredAct act = act_of(row);
+        if (!is_of_database(act.about, self) && !is_of_database(act.about, other) &&
+            concerns(act, self.system_identifier, self.database, node))
+            list.add(act);
+    };
+    if (node != 0)
+        for_each_row_by(reading, "nodes_number",
+                        {{column_node, F_INT4EQ, Int32GetDatum(node)},
+                         {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
+                        add);
+    for_each_row_by(reading, "nodes_wide", {}, add);
+    return list;
+}
+
+[[noreturn]] void raise_no_table() {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("the table snowflake.nodes is missing"),
+            errhint("%s", earlier::is_installed() ? earlier::hint_to_update
+                                                  : "CREATE EXTENSION snowflake;"));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_typed(const char *command) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("cannot execute %s on snowflake.nodes", command),
+            errdetail("Its rows are what servers have said, and are only ever added."),
+            errhint("To give up the number of this instance: SELECT snowflake.release_node(); "
+                    "To remove one that is gone for good, see SELECT * FROM snowflake.cluster; "
+                    "and run SELECT snowflake.remove_node(system_identifier, database);"));
+    pg_unreachable();
+}
+
+bool is_applying() {
+    return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+bool is_there(Relation table, const ActId &act) {
+    bool found = false;
+    const auto look = [&](const Row &row) {
+        found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
+    };
+    const Reading reading = begin_reading(table);
+    if (reading.is_short)
+        for_each_row(reading, look);
+    else
+        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
+    end_reading(reading);
+    return found;
+}
+
+// The rows that a TRUNCATE takes away, as an array; 0: there are none. It lives as long as the
+// transaction in which it was made.
+Datum kept_rows = 0;
+LocalTransactionId kept_in = InvalidLocalTransactionId;
+bool puts_rows_back = false;
+
+// Keeps the rows. Another TRUNCATE, for which this one had to wait, has put them back since this
+// statement took its snapshot. The caller has connected to SPI.
+void keep_rows() {
+    SPIPlanPtr plan =
+        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n", 0, nullptr);
+    if (plan == nullptr)
+        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+    Snapshot latest = RegisterSnapshot(GetLatestSnapshot());
+    const int status =
+        SPI_execute_snapshot(plan, nullptr, nullptr, latest, InvalidSnapshot, true, false, 1);
+    UnregisterSnapshot(latest);
+    if (status != SPI_OK_SELECT || SPI_processed != 1)
+        elog(ERROR, "cannot keep the rows of snowflake.nodes");
+    kept_rows = 0;
+    kept_in = server::current_transaction();
+    bool is_null = true;
+    const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (is_null)
+        return;
+    MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
+    kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
+    MemoryContextSwitchTo(before);
+}
+
+// Adds the kept rows as they were. The caller has connected to SPI.
+void put_rows_back(Oid table) {
+    Oid type = get_array_type(get_rel_type_id(table));
+    puts_rows_back = true;
+    PG_TRY();
+    {
+        if (SPI_execute_with_args(
+                "INSERT INTO snowflake.nodes SELECT (r).* FROM pg_catalog.unnest($1) r", 1, &type,
+                &kept_rows, nullptr, false, 0) != SPI_OK_INSERT)
+            elog(ERROR, "cannot put back the rows of snowflake.nodes");
+    }
+    PG_FINALLY();
+    {
+        puts_rows_back = false;
+        kept_rows = 0;
+    }
+    PG_END_TRY();
+}
+
+// Adds a row that this session writes: an act of this name, which was said there by this version.
+void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version) {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        raise_no_table();
+    being_written = id;
+    Oid argument_types[column_count];
+    Datum values[column_count];
+    char nulls[column_count];
+    int count = 0;
+    const auto add = [&](Column column, Datum value, bool is_null = false) {
+        argument_types[count] = types[column - 1];
+        values[count] = value;
+        nulls[count++] = is_null ? 'n' : ' ';
+    };
+    const auto time = [](std::int64_t unix_us) {
+        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
+    };
+    add(column_act, uuid_of(id));
+    add(column_kind, CStringGetTextDatum(word_for(act.kind)));
+    add(column_node, Int32GetDatum(act.first));
+    add(column_last_node, Int32GetDatum(act.last));
+    add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
+    add(column_database, Int64GetDatum(act.about.database));
+    add(column_copy, Int64GetDatum(act.about.copy));
+    add(column_place, CStringGetTextDatum(where));
+    add(column_name, CStringGetTextDatum(act.name));
+    add(column_claimed_at, time(act.claimed_at));
+    add(column_said_at, time(act.said_at));
+    add(column_free_from, time(act.free_from), act.free_from == 0);
+    add(column_answers, uuid_of(act.answers), act.answers == ActId{});
+    add(column_version, CStringGetTextDatum(by_version));
+
+    const run_as::Identity before = run_as::become(run_as::owner_of(table));
+    SPI_connect();
+    const int status = SPI_execute_with_args(
+        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
+        "copy, place, name, claimed_at, said_at, free_from, answers, version) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        count, argument_types, values, nulls, false, 0);
+    if (status != SPI_OK_INSERT)
+        elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
+    SPI_finish();
+    run_as::resume(before);
+    being_written = {};
+}
+
+} // namespace
+
+const char *word_for(Kind kind) {
+    for (const Word &word : words)
+        if (word.kind == kind)
+            return word.word;
+    return "unknown";
+}
+
+Oid find_table() {
+    Relation table = open_table();
+    if (table == nullptr)
+        return InvalidOid;
+    const Oid oid = RelationGetRelid(table);
+    relation_close(table, AccessShareLock);
+    return oid;
+}
+
+Acts read() {
+    Relation table = open_table();
+    if (table == nullptr)
+        return {};
+    const Reading reading = begin_reading(table);
+    const ActList list = read_all(reading);
+    end_reading(reading);
+    relation_close(table, AccessShareLock);
+    return {list.acts, list.count};
+}
+
+Acts read_concerning(int setting) {
+    Relation table = open_table();
+    if (table == nullptr)
+        return {};
+    const Reading reading = begin_reading(table);
+    const ActList list = read_concerning(reading, setting, this_database());
+    end_reading(reading);
+    relation_close(table, AccessShareLock);
+    return {list.acts, list.count};
+}
+
+Arrival read_arrival(Relation table, HeapTuple added, int setting) {
+    if (!is_known(table))
+        return {.acts = {}, .arrived = nullptr};
+    const Row row = row_of(added, table);
+    if (!is_readable(row))
+        return {.acts = {}, .arrived = nullptr};
+    const StoredAct arrived = act_of(row);
+    const Reading reading = begin_reading(table);
+    ActList list = read_concerning(reading, setting, arrived.about);
+    end_reading(reading);
+    const auto is_arrived = [&arrived](const StoredAct &act) { return act.id == arrived.id; };
+    // The statement that adds the row does not see it yet.
+    if (std::none_of(list.acts, list.acts + list.count, is_arrived))
+        list.add(arrived);
+    return {.acts = {list.acts, list.count},
+            .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
+}
+
+View see(Acts acts) {
+    const Identity self = this_database();
+    return {acts, self.system_identifier, self.database, place::number_of(place::here())};
+}
+
+void lock() {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        raise_no_table();
+    LockRelationOid(table, ShareUpdateExclusiveLock);
+}
+
+bool lock_without_waiting() {
+    const Oid table = find_table();
+    return OidIsValid(table) && ConditionalLockRelationOid(table, ShareUpdateExclusiveLock);
+}
+
+void write(const NewAct &act) {
+    insert(id_of(random_uuid()), act, place::here(), version);
+}
+
+void pass_on(const StoredAct &act) {
+    insert(passed_on(act.id),
+           {.kind = act.kind,
+            .first = act.first,
+            .last = act.last,
+            .about = act.about,
+            .name = act.name,
+            .claimed_at = act.claimed_at,
+            .said_at = act.said_at,
+            .free_from = act.free_from,
+            .answers = act.answers},
+           act.where, act.version);
+}
+
+NewAct own_act(const View &view, std::int64_t now_us) {
+    NewAct act;
+    act.about = view.self();
+    act.said_at = view.next_said_at(act.about, now_us);
+    return act;
+}
+
+void say_again(NewAct act, const StoredAct &before) {
+    act.kind = before.kind;
+    if (act.first == 0) {
+        act.first = before.first;
+        act.last = before.last;
+    }
+    if (act.name == nullptr)
+        act.name = before.name;
+    act.claimed_at = before.claimed_at;
+    write(act);
+}
+
+void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+             std::int32_t last, std::int64_t now_us, std::int64_t free_from_us) {
+    write({.kind = kind,
+           .first = first,
+           .last = last,
+           .about = of.about,
+           .name = of.name,
+           .claimed_at = of.claimed_at,
+           .said_at = view.next_said_at(of.about, now_us),
+           .free_from = free_from_us,
+           .answers = {}});
+}
+
+const char *default_name(std::int32_t node) {
+    const char *cluster = GetConfigOption("cluster_name", true, false);
+    return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
+}
+
+HeapTuple guard_row(const TriggerData &trigger) {
+    const TriggerEvent event = trigger.tg_event;
+    if (!TRIGGER_FIRED_BY_INSERT(event)) {
+        if (is_applying())
+            return nullptr;
+        raise_typed(TRIGGER_FIRED_BY_DELETE(event) ? "DELETE" : "UPDATE");
+    }
+    Relation table = trigger.tg_relation;
+    if (!is_known(table))
+        return nullptr;
+    if (puts_rows_back)
+        return trigger.tg_trigtuple;
+    Row row = row_of(trigger.tg_trigtuple, table);
+    row.values[column_written_here - 1] = BoolGetDatum(false);
+    row.nulls[column_written_here - 1] = false;
+    row.values[column_key - 1] = random_uuid();
+    row.nulls[column_key - 1] = false;
+    if (!is_readable(row))
+        return nullptr;
+    const ActId act = id_of(row[column_act]);
+    const bool is_own = act == being_written;
+    if (!is_own &&
+        (is_there(table, act) || (is_passed_on(act) && is_there(table, not_passed_on(act)))))
+        return nullptr;
+    int columns[] = {column_key, column_written_here};
+    Datum values[] = {row[column_key], BoolGetDatum(is_own)};
+    bool nulls[] = {false, false};
+    return heap_modify_tuple_by_cols(trigger.tg_trigtuple, RelationGetDescr(table),
+                                     std::size(columns), columns, values, nulls);
+}
+
+void guard_truncate(const TriggerData &trigger) {
+    if (!is_applying())
+        raise_typed("TRUNCATE");
+    const bool is_before = TRIGGER_FIRED_BEFORE(trigger.tg_event);
+    SPI_connect();
+    if (is_before) {
+        keep_rows();
+    } else if (kept_rows != 0 && kept_in == server::current_transaction()) {
+        put_rows_back(RelationGetRelid(trigger.tg_relation));
+    }
+    SPI_finish();
+}
+
+} // namespace snowflake::acts

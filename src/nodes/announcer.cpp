@@ -1,0 +1,118 @@
+#include "announcer.hpp"
+
+#include "acts.hpp"
+#include "server/clock.hpp"
+
+namespace snowflake::announcer {
+
+namespace {
+
+// What the background worker is started with, besides the number of the setting.
+struct Task {
+    Oid database;
+    TransactionId after;
+};
+static_assert(sizeof(Task) <= BGW_EXTRALEN);
+
+// Tells an instance that has lost its number, and is back without knowing it.
+void say_removal(const acts::View &view, acts::Acts all, const Lack &lack, std::int32_t node,
+                 std::int64_t now_us) {
+    const auto is_meant = [&lack](const acts::StoredAct &act) { return act.id == lack.removal; };
+    if (const auto back = std::find_if(all.begin(), all.end(), is_meant); back != all.end())
+        acts::give_up(view, Kind::remove, *back, node, node, now_us, now_us);
+}
+
+// Passes on what instances have said that run in two places. Returns whether there was anything.
+bool pass_on(const acts::View &view, acts::Acts all) {
+    bool passed = false;
+    for (const acts::StoredAct &act : all) {
+        if (view.to_pass_on(act.about) != &act)
+            continue;
+        acts::pass_on(act);
+        passed = true;
+    }
+    return passed;
+}
+
+} // namespace
+
+void start(int setting, TransactionId after) {
+    if (RecoveryInProgress() || !IsUnderPostmaster)
+        return;
+    BackgroundWorker worker{};
+    worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+    worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+    worker.bgw_restart_time = BGW_NEVER_RESTART;
+    strlcpy(worker.bgw_library_name, "$libdir/snowflake", sizeof worker.bgw_library_name);
+    strlcpy(worker.bgw_function_name, "snowflake_announcer_main", sizeof worker.bgw_function_name);
+    snprintf(worker.bgw_name, sizeof worker.bgw_name, "snowflake announcer");
+    strlcpy(worker.bgw_type, "snowflake announcer", sizeof worker.bgw_type);
+    worker.bgw_main_arg = Int32GetDatum(setting);
+    const Task task{.database = MyDatabaseId, .after = after};
+    memcpy(worker.bgw_extra, &task, sizeof task);
+    if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
+        ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
+                errdetail("No background worker is free to tell them."),
+                errhint("Raise max_worker_processes, or run: SELECT snowflake.announce_node();"));
+}
+
+bool say_what_lacks(int setting) {
+    const std::int64_t now_us = clock_us();
+    const acts::Acts all = acts::read();
+    const acts::View view = acts::see(all);
+    const auto verdict = view.judge(setting, now_us);
+    const Lack lack = view.lack(verdict, setting != 0);
+    const bool passed = pass_on(view, all);
+    if (!lack.any())
+        return passed;
+    if (lack.removal != ActId{})
+        say_removal(view, all, lack, verdict.node, now_us);
+    if (!lack.setting && !lack.place && lack.answer == ActId{})
+        return true;
+    acts::NewAct act = acts::own_act(view, now_us);
+    act.answers = lack.answer;
+    if (verdict.own != nullptr) {
+        acts::say_again(act, *verdict.own);
+    } else if (lack.setting) {
+        act.kind = Kind::setting;
+        act.first = act.last = setting;
+        act.name = acts::default_name(setting);
+        // It has known of the others' claims when it took up the number.
+        const acts::StoredAct *latest = view.latest_claim();
+        act.claimed_at = latest == nullptr ? now_us : std::max(now_us, latest->claimed_at + 1);
+        acts::write(act);
+    } else {
+        act.kind = Kind::here;
+        act.name = acts::default_name(0);
+        act.claimed_at = now_us;
+        acts::write(act);
+    }
+    return true;
+}
+
+} // namespace snowflake::announcer
+
+extern "C" {
+
+// The main function of the background worker.
+PGDLLEXPORT void snowflake_announcer_main(Datum setting);
+void snowflake_announcer_main(Datum setting) {
+    using namespace snowflake;
+    announcer::Task task{};
+    memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof task);
+    BackgroundWorkerUnblockSignals();
+    BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
+    StartTransactionCommand();
+    if (TransactionIdIsValid(task.after))
+        XactLockTableWait(task.after, nullptr, nullptr, XLTW_None);
+    XactReadOnly = false;
+    PushActiveSnapshot(GetTransactionSnapshot());
+    // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
+    // asks again.
+    if (acts::lock_without_waiting())
+        (void)announcer::say_what_lacks(DatumGetInt32(setting));
+    PopActiveSnapshot();
+    CommitTransactionCommand();
+}
+
+} // extern "C"

@@ -1,0 +1,19 @@
+// Saying what other instances should know, outside the transaction of whoever makes an ID.
+#pragma once
+
+#include "server/server.hpp"
+
+namespace snowflake::announcer {
+
+// Has a background worker say what this instance should say and has not said yet, and pass on what
+// copies and their originals may hear of each other by this instance alone. setting is the number
+// that the setting gives this instance, or 0. The worker waits until the transaction after is over,
+// if it is one; the caller does not wait. Where no worker can start, start() warns, and names the
+// command that does the same; on a standby it does nothing.
+void start(int setting, TransactionId after);
+
+// Does in the present transaction what the worker does. Returns whether there was anything to say.
+// The caller holds the lock of the acts.
+bool say_what_lacks(int setting);
+
+} // namespace snowflake::announcer

@@ -1,0 +1,184 @@
+#include "node_errors.hpp"
+
+#include "place.hpp"
+#include "server/clock.hpp"
+#include "server/earlier.hpp"
+#include "settings.hpp"
+
+namespace snowflake {
+
+namespace {
+
+using acts::StoredAct;
+
+[[noreturn]] void raise_unset() {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("snowflake.node is not set"),
+            errdetail("Each database that makes snowflake IDs needs a node number of its own, "
+                      "from 1 to %d.",
+                      settings::max_node),
+            earlier::is_installed()
+                ? errhint("%s", earlier::hint_to_update)
+                : errhint("To be given a number: SELECT snowflake.claim_node();"));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_disagreement(int setting, int claimed) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("snowflake.node is %d, but this instance has claimed node %d", setting, claimed),
+            errhint("To keep node %d, %sSELECT snowflake.claim_node(%d); "
+                    "To keep node %d, run: SELECT snowflake.release_node(); "
+                    "SELECT snowflake.claim_node(%d);",
+                    claimed, settings::how_to_unset_node(), claimed, setting, setting));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_reserved(int error_code, int node) {
+    ereport(ERROR, errcode(error_code),
+            errmsg("snowflake node %d is reserved for leases on this instance", node),
+            errhint("%s", how_to_claim_another()));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
+    const char *more = better.written_here
+                           ? "If this server has taken its place, as after pg_upgrade: "
+                             "SELECT snowflake.take_over_node();"
+                           : psprintf("If the two have nothing to do with each other: "
+                                      "SELECT snowflake.ignore_node(%s);",
+                                      arguments_for(better.about));
+    ereport(ERROR, errcode(error_code),
+            errmsg("snowflake node %d belongs to another instance, \"%s\"", node, better.name),
+            errdetail("It claimed the number at %s, and runs at %s.", time_text(better.claimed_at),
+                      better.where),
+            errhint("%s %s", how_to_claim_another(), more));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_removed(int error_code, const StoredAct &removal) {
+    ereport(ERROR, errcode(error_code),
+            errmsg("snowflake node %d was taken from this instance, as from one that is gone",
+                   removal.first),
+            errdetail("A server at %s did so at %s.", removal.where, time_text(removal.said_at)),
+            errhint("%s", how_to_claim_another()));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_kept_free(int error_code, int node, const StoredAct &ended) {
+    ereport(ERROR, errcode(error_code),
+            errmsg("snowflake node %d is kept free until %s", node, time_text(ended.free_from)),
+            errdetail("Its last holder, \"%s\", may have made IDs up to that time.", ended.name),
+            errhint("%s", how_to_claim_another()));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_copied(int error_code, const StoredAct &proof) {
+    ereport(ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
+            errdetail("The original runs at %s, this server at %s.", proof.where, place::here()),
+            errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
+                    "SELECT snowflake.claim_node(); "
+                    "If the other is gone for good: SELECT snowflake.announce_node();"));
+    pg_unreachable();
+}
+
+void report_rival(const acts::View &view, const StoredAct &own, const StoredAct &rival, int node) {
+    ereport(
+        WARNING,
+        errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
+               rival.name),
+        errdetail(
+            "The other has had it since %s, and runs at %s; this instance has had it since %s.",
+            time_text(view.counts_from(rival, node)), rival.where,
+            time_text(view.counts_from(own, node))),
+        view.goes_before(own, rival, node)
+            ? errhint("The other has to take another number. It knows once it hears of this: "
+                      "SELECT snowflake.announce_node(); If it does not receive snowflake.nodes "
+                      "from here, run there: SELECT snowflake.release_node(); "
+                      "SELECT snowflake.claim_node();")
+            : errhint("%s", how_to_claim_another()));
+}
+
+void report_copy(const StoredAct &twin) {
+    ereport(WARNING, errmsg("a server that is a copy of this one, or its original, is in use"),
+            errdetail("The other runs at %s, this server at %s.", twin.where, place::here()),
+            errhint("On the copy: SELECT snowflake.separate_copy(); "
+                    "SELECT snowflake.claim_node();"));
+}
+
+// Whether a server that has the identity of this one, and also seems to run where this one does,
+// has said an act: since this one was started, it has heard of all that it said itself.
+bool is_of_double(const acts::View &view, const StoredAct &arrived) {
+    return arrived.about == view.self() && !arrived.written_here && view.is_at_home() &&
+           arrived.kind != Kind::remove && arrived.kind != Kind::ignore &&
+           arrived.said_at - server::unix_to_server_us > PgStartTime;
+}
+
+} // namespace
+
+const char *time_text(std::int64_t unix_us) {
+    return pstrdup(timestamptz_to_str(unix_us - server::unix_to_server_us));
+}
+
+const char *arguments_for(const Identity &identity) {
+    return identity.copy == 0
+               ? psprintf("%lld, %lld", static_cast<long long>(identity.system_identifier),
+                          static_cast<long long>(identity.database))
+               : psprintf("%lld, %lld, %lld", static_cast<long long>(identity.system_identifier),
+                          static_cast<long long>(identity.database),
+                          static_cast<long long>(identity.copy));
+}
+
+const char *how_to_claim_another() {
+    return psprintf("To claim a free one, %sSELECT snowflake.claim_node();",
+                    settings::how_to_unset_node());
+}
+
+void raise_refused(int error_code, const Verdict<StoredAct> &verdict, int setting) {
+    switch (verdict.standing) {
+    case Standing::unset:
+        raise_unset();
+    case Standing::disagreement:
+        raise_disagreement(setting, verdict.own->first);
+    case Standing::taken:
+        raise_taken(error_code, verdict.node, *verdict.reason);
+    case Standing::reserved:
+        raise_reserved(error_code, verdict.node);
+    case Standing::removed:
+        raise_removed(error_code, *verdict.reason);
+    case Standing::kept_free:
+        raise_kept_free(error_code, verdict.node, *verdict.reason);
+    case Standing::copied:
+        raise_copied(error_code, *verdict.reason);
+    case Standing::valid:
+        break;
+    }
+    elog(ERROR, "snowflake node %d is not refused", verdict.node);
+    pg_unreachable();
+}
+
+void raise_moved(const StoredAct &last_act) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("this server is not where it claimed its snowflake node"),
+            errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
+                      last_act.where, place::here()),
+            errhint("If it is a copy beside its original: SELECT snowflake.separate_copy(); "
+                    "If it has taken the other's place: SELECT snowflake.announce_node();"));
+    pg_unreachable();
+}
+
+void report_arrival(const acts::View &view, const StoredAct &arrived) {
+    if (view.is_of_twin(arrived) || is_of_double(view, arrived))
+        report_copy(arrived);
+    if (arrived.about == view.self() || !arrived.holds() || view.is_ignored(arrived.about))
+        return;
+    const int last = std::min(arrived.last, last_claimable_node);
+    for (int node = std::max(arrived.first, 1); node <= last; ++node) {
+        const StoredAct *own = view.standing(view.self(), node);
+        if (own != nullptr && own->holds() && view.stands(arrived, node)) {
+            report_rival(view, *own, arrived, node);
+            return;
+        }
+    }
+}
+
+} // namespace snowflake

@@ -1,0 +1,267 @@
+// The functions of SQL on node numbers: only arguments in and results out. The rules stand in the
+// rooms below.
+
+#include "acts.hpp"
+#include "announcer.hpp"
+#include "node_errors.hpp"
+#include "nodes.hpp"
+#include "numbering.hpp"
+#include "server/clock.hpp"
+#include "server/server.hpp"
+#include "settings.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+Datum time_datum(std::int64_t unix_us) {
+    return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
+}
+
+Identity identity_argument(FunctionCallInfo fcinfo) {
+    return {.system_identifier = PG_GETARG_INT64(0),
+            .database = PG_GETARG_INT64(1),
+            .copy = PG_GETARG_INT64(2)};
+}
+
+const TriggerData &trigger_of(FunctionCallInfo fcinfo, const char *function) {
+    if (!CALLED_AS_TRIGGER(fcinfo))
+        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                errmsg("function \"snowflake.%s\" was not called as a trigger", function));
+    return *reinterpret_cast<TriggerData *>(fcinfo->context);
+}
+
+// The result of a trigger that fires after its event, or for a statement. The server ignores it.
+constexpr Datum no_row{};
+
+// Adds a row of the view snowflake.cluster: the numbers first to last, which an instance has by an
+// act, and to whom it has lost them.
+void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const char *kind,
+                 std::int32_t first, std::int32_t last, bool is_own, const char *lost_to) {
+    Datum values[] = {Int32GetDatum(first),
+                      Int32GetDatum(last),
+                      CStringGetTextDatum(kind),
+                      CStringGetTextDatum(act.name),
+                      BoolGetDatum(is_own),
+                      lost_to == nullptr ? Datum{0} : CStringGetTextDatum(lost_to),
+                      time_datum(act.claimed_at),
+                      Int64GetDatum(act.about.system_identifier),
+                      Int64GetDatum(act.about.database),
+                      Int64GetDatum(act.about.copy),
+                      CStringGetTextDatum(act.where),
+                      CStringGetTextDatum(act.version)};
+    bool nulls[std::size(values)] = {};
+    nulls[5] = lost_to == nullptr;
+    tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
+}
+
+// The acts that concern one number, as this instance sees them. They alone decide on the number,
+// and of many acts they are few.
+class OfNumber {
+  public:
+    explicit OfNumber(acts::Acts all)
+        : all_(all), self_(acts::see(all).self()),
+          some_(static_cast<acts::StoredAct *>(palloc((all.size() + 1) * sizeof *some_))),
+          view_(acts::see({})) {}
+
+    // Returns the view of a number, which holds until the view of another is asked for.
+    const acts::View &view(std::int32_t node) {
+        if (node == node_)
+            return view_;
+        const acts::StoredAct *end =
+            std::copy_if(all_.begin(), all_.end(), some_, [this, node](const acts::StoredAct &act) {
+                return concerns(act, self_.system_identifier, self_.database, node);
+            });
+        view_ = acts::see({some_, end});
+        node_ = node;
+        return view_;
+    }
+
+  private:
+    acts::Acts all_;
+    Identity self_;
+    acts::StoredAct *some_;
+    acts::View view_;
+    std::int32_t node_ = 0;
+};
+
+// Adds rows for what is still in force of an act: one for each part that was lost to the same
+// instance, or to none. A copy has lost all to its original.
+void put_act(const ReturnSetInfo &result, OfNumber &of_number, const acts::StoredAct &act,
+             bool is_own, const acts::StoredAct *original) {
+    std::int32_t first = 0;
+    ActId lost_by{};
+    const char *lost_to = nullptr;
+    const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
+    for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
+        const bool stands = node < end && of_number.view(node).stands(act, node);
+        const acts::StoredAct *better = stands ? of_number.view(node).rival(node, act) : nullptr;
+        if (stands && better == nullptr && is_own)
+            better = original;
+        const ActId better_id = better == nullptr ? ActId{} : better->id;
+        if (first != 0 && (!stands || better_id != lost_by)) {
+            put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own, lost_to);
+            first = 0;
+        }
+        if (stands && first == 0) {
+            first = node;
+            lost_by = better_id;
+            lost_to = better == nullptr ? nullptr : better->name;
+        }
+    }
+}
+
+// Adds rows for all acts, sorted by their first numbers.
+void put_acts(const ReturnSetInfo &result, acts::Acts all, const acts::View &view) {
+    const std::size_t bytes = (all.size() + 1) * sizeof(acts::StoredAct *);
+    auto **begin = static_cast<const acts::StoredAct **>(palloc(bytes));
+    auto **end = begin;
+    for (const acts::StoredAct &act : all)
+        if (act.holds())
+            *end++ = &act;
+    std::sort(begin, end, [](const acts::StoredAct *one, const acts::StoredAct *other) {
+        return one->first < other->first;
+    });
+    const acts::StoredAct *original = view.proof_of_original();
+    OfNumber of_number(all);
+    for (auto **act = begin; act != end; ++act)
+        put_act(result, of_number, **act, (*act)->about == view.self(), original);
+}
+
+} // namespace
+
+extern "C" {
+
+// node() returns integer
+SNOWFLAKE_FUNCTION(snowflake_node);
+Datum snowflake_node(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_INT32(nodes::node(clock_us()));
+}
+
+// _node_setting() returns integer: the setting as the module knows it. A value that somebody gave
+// before the module was loaded has been checked by then. A parallel worker that loads the module
+// does not get to know the value.
+SNOWFLAKE_FUNCTION(snowflake_node_setting);
+Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
+    if (settings::node() == settings::node_unset)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(settings::node());
+}
+
+// _cluster() returns setof record
+SNOWFLAKE_FUNCTION(snowflake_cluster);
+Datum snowflake_cluster(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const acts::Acts all = acts::read();
+    const acts::View view = acts::see(all);
+    put_acts(result, all, view);
+    if (const acts::StoredAct *twin = view.latest_twin_act())
+        put_numbers(result, *twin, "copy", twin->first, twin->last, false,
+                    view.is_senior_to(*twin) ? view.last_said()->name : nullptr);
+    return Datum{0};
+}
+
+// _say_what_lacks() returns boolean
+SNOWFLAKE_FUNCTION(snowflake_say_what_lacks);
+Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    acts::lock();
+    PG_RETURN_BOOL(announcer::say_what_lacks(
+        settings::node_is_given_to_all() ? settings::node() : settings::node_unset));
+}
+
+// claim_node(integer, text) returns integer
+SNOWFLAKE_FUNCTION(snowflake_claim_node);
+Datum snowflake_claim_node(PG_FUNCTION_ARGS) {
+    std::optional<std::int32_t> node;
+    if (!PG_ARGISNULL(0))
+        node = PG_GETARG_INT32(0);
+    const char *name = PG_ARGISNULL(1) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(1));
+    PG_RETURN_INT32(numbering::claim(node, name));
+}
+
+// release_node(integer) returns (integer, timestamptz)
+SNOWFLAKE_FUNCTION(snowflake_release_node);
+Datum snowflake_release_node(PG_FUNCTION_ARGS) {
+    const auto given_up = numbering::release(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0));
+    TupleDesc columns = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int32GetDatum(given_up.node), time_datum(given_up.free_from)};
+    bool nulls[] = {given_up.node == 0, given_up.node == 0};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+}
+
+// announce_node() returns integer
+SNOWFLAKE_FUNCTION(snowflake_announce_node);
+Datum snowflake_announce_node(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_INT32(numbering::announce());
+}
+
+// remove_node(bigint, bigint, bigint) returns timestamptz
+SNOWFLAKE_FUNCTION(snowflake_remove_node);
+Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
+    const std::int64_t free_from = numbering::remove(identity_argument(fcinfo));
+    if (free_from == 0)
+        PG_RETURN_NULL();
+    PG_RETURN_DATUM(time_datum(free_from));
+}
+
+// ignore_node(bigint, bigint, bigint) returns void
+SNOWFLAKE_FUNCTION(snowflake_ignore_node);
+Datum snowflake_ignore_node(PG_FUNCTION_ARGS) {
+    numbering::ignore(identity_argument(fcinfo));
+    PG_RETURN_VOID();
+}
+
+// separate_copy(boolean) returns void
+SNOWFLAKE_FUNCTION(snowflake_separate_copy);
+Datum snowflake_separate_copy(PG_FUNCTION_ARGS) {
+    numbering::separate(PG_GETARG_BOOL(0));
+    PG_RETURN_VOID();
+}
+
+// take_over_node(boolean) returns integer
+SNOWFLAKE_FUNCTION(snowflake_take_over_node);
+Datum snowflake_take_over_node(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT32(numbering::take_over(PG_GETARG_BOOL(0)));
+}
+
+// reserve_nodes(integer, integer) returns integer
+SNOWFLAKE_FUNCTION(snowflake_reserve_nodes);
+Datum snowflake_reserve_nodes(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT32(numbering::reserve(PG_GETARG_INT32(0), PG_GETARG_INT32(1)));
+}
+
+// release_nodes(integer, integer) returns timestamptz
+SNOWFLAKE_FUNCTION(snowflake_release_nodes);
+Datum snowflake_release_nodes(PG_FUNCTION_ARGS) {
+    PG_RETURN_DATUM(
+        time_datum(numbering::release_reserved(PG_GETARG_INT32(0), PG_GETARG_INT32(1)).free_from));
+}
+
+// _guard_nodes() returns trigger
+SNOWFLAKE_FUNCTION(snowflake_guard_nodes);
+Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
+    const TriggerData &trigger = trigger_of(fcinfo, "_guard_nodes");
+    if (TRIGGER_FIRED_FOR_STATEMENT(trigger.tg_event)) {
+        acts::guard_truncate(trigger);
+        return no_row;
+    }
+    return PointerGetDatum(acts::guard_row(trigger));
+}
+
+// _nodes_changed() returns trigger
+SNOWFLAKE_FUNCTION(snowflake_nodes_changed);
+Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
+    const TriggerData &trigger = trigger_of(fcinfo, "_nodes_changed");
+    nodes::tell_of_change(trigger.tg_relation);
+    if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
+        nodes::hear(trigger.tg_relation, trigger.tg_trigtuple);
+    return no_row;
+}
+
+} // extern "C"

@@ -1,0 +1,90 @@
+#include "nodes.hpp"
+
+#include "acts.hpp"
+#include "announcer.hpp"
+#include "node_errors.hpp"
+#include "server/clock.hpp"
+#include "settings.hpp"
+
+namespace snowflake::nodes {
+
+Known known{};
+
+namespace {
+
+Oid table_oid = InvalidOid;        // of snowflake.nodes, where the session has looked
+std::uint64_t forgotten_times = 0; // counts calls of forget()
+
+// The transaction in which a worker has been started to reply to what arrived.
+LocalTransactionId replied_in = InvalidLocalTransactionId;
+
+// Whether this instance has left unsaid what others should know.
+bool lacks_word(const acts::View &view, const Verdict<acts::StoredAct> &verdict) {
+    return view.lack(verdict, settings::node_is_given_to_all()).any();
+}
+
+// Has a background worker say what this instance has left unsaid, after a transaction.
+void start_announcer(int setting, TransactionId after) {
+    announcer::start(settings::node_is_given_to_all() ? setting : settings::node_unset, after);
+}
+
+int find_node(std::int64_t now_us) {
+    static_assert(settings::node_unset == 0, "what judge() takes for no setting");
+    PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
+    const int setting = settings::node();
+    table_oid = acts::find_table();
+    const acts::View view = acts::see(acts::read_concerning(setting));
+    const auto verdict = view.judge(setting, now_us);
+    if (verdict.standing != Standing::valid)
+        raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
+    if (lacks_word(view, verdict))
+        start_announcer(setting, InvalidTransactionId);
+    return verdict.node;
+}
+
+void table_changed(Datum, Oid relid) {
+    if (relid == table_oid || !OidIsValid(relid))
+        forget();
+}
+
+} // namespace
+
+void forget() {
+    ++forgotten_times;
+    known = {};
+}
+
+int look_up(std::int64_t now_us) {
+    AcceptInvalidationMessages();
+    const std::uint64_t before = forgotten_times;
+    const int node = known.node != 0 ? known.node : find_node(now_us);
+    if (before == forgotten_times)
+        known = {.node = node, .checked_us = static_cast<std::uint64_t>(now_us)};
+    return node;
+}
+
+void tell_of_change(Relation table) {
+    CacheInvalidateRelcache(table);
+}
+
+void hear(Relation table, HeapTuple added) {
+    const int setting = settings::node();
+    const acts::Arrival arrival = acts::read_arrival(table, added, setting);
+    if (arrival.arrived == nullptr || arrival.arrived->written_here)
+        return;
+    const acts::View view = acts::see(arrival.acts);
+    report_arrival(view, *arrival.arrived);
+    if (replied_in == server::current_transaction())
+        return;
+    if (view.to_pass_on(arrival.arrived->about) == nullptr &&
+        !lacks_word(view, view.judge(setting, clock_us())))
+        return;
+    start_announcer(setting, GetTopTransactionId());
+    replied_in = server::current_transaction();
+}
+
+void init() {
+    CacheRegisterRelcacheCallback(table_changed, 0);
+}
+
+} // namespace snowflake::nodes

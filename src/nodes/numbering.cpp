@@ -1,0 +1,522 @@
+#include "numbering.hpp"
+
+#include "announcer.hpp"
+#include "node_errors.hpp"
+#include "place.hpp"
+#include "server/clock.hpp"
+#include "settings.hpp"
+#include "sightings.hpp"
+
+namespace snowflake::numbering {
+
+namespace {
+
+using acts::Acts;
+using acts::NewAct;
+using acts::StoredAct;
+using acts::View;
+
+// What a command starts from: the acts, under the lock.
+struct Start {
+    Acts acts;
+    View view;
+    std::int64_t now_us;
+};
+
+Start begin() {
+    acts::lock();
+    // It would not see the acts of a session that it has waited for.
+    if (IsolationUsesXactSnapshot())
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot change snowflake nodes in a transaction of isolation level %s",
+                       XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+                errhint("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT snowflake.claim_node(); "
+                        "COMMIT;"));
+    const Acts all = acts::read();
+    return {.acts = all, .view = acts::see(all), .now_us = clock_us()};
+}
+
+// Calls action with each part of an act's range for which the act is still in force.
+template <typename Action>
+void for_each_standing_part(const View &view, const StoredAct &act, Action action) {
+    std::int32_t first = 0;
+    for (std::int32_t node = std::max(act.first, 1);
+         node <= std::min(act.last, last_claimable_node); ++node) {
+        if (!view.stands(act, node))
+            continue;
+        if (first == 0)
+            first = node;
+        if (node == act.last || node == last_claimable_node || !view.stands(act, node + 1)) {
+            action(first, node);
+            first = 0;
+        }
+    }
+}
+
+[[noreturn]] void raise_out_of_range(std::int32_t first, std::int32_t last) {
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            first == last
+                ? errmsg("snowflake node %d is out of range", first)
+                : errmsg("snowflake nodes %d to %d are not a range of nodes", first, last),
+            errdetail("Nodes are 1 to %d.", last_claimable_node),
+            errhint("%s", how_to_claim_another()));
+    pg_unreachable();
+}
+
+void require_range(std::int32_t first, std::int32_t last) {
+    if (first < 1 || last > last_claimable_node || first > last)
+        raise_out_of_range(first, last);
+}
+
+// A claim of a clock that is behind would be better than claims that were made before it.
+void require_credible_clock(const Start &start) {
+    if (start.now_us < default_layout.epoch_us())
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("cannot claim a snowflake node by a clock that stands before the epoch"),
+                errdetail("The clock reads %s; the epoch is %s.", time_text(start.now_us),
+                          time_text(default_layout.epoch_us())),
+                errhint("Set the system clock of the server."));
+    const StoredAct *latest = start.view.latest_claim();
+    if (latest != nullptr && latest->claimed_at > start.now_us + clock_tolerance_us)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("cannot claim a snowflake node by a clock that is behind a known claim"),
+                errdetail("The clock reads %s; \"%s\" has claimed node %d at %s, by its clock.",
+                          time_text(start.now_us), latest->name, latest->first,
+                          time_text(latest->claimed_at)),
+                errhint("Set the system clock of the server; or if that claim is absurd, discard "
+                        "it: SELECT snowflake.remove_node(%s);",
+                        arguments_for(latest->about)));
+}
+
+// Finds the time of the last ID that this database can have made with a number.
+std::int64_t last_id_us(std::int32_t first, std::int32_t last) {
+    const Sightings &sightings = Sightings::look();
+    std::int64_t latest = 0;
+    for (std::int32_t node = first; node <= last; ++node)
+        latest = std::max(latest, sightings.latest_us(node));
+    SPI_connect();
+    Oid types[] = {INT4OID, INT4OID};
+    Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
+    if (SPI_execute_with_args("SELECT pg_catalog.max(last_timestamp) FROM snowflake.sequences "
+                              "WHERE layout OPERATOR(snowflake.=) 'default' "
+                              "AND last_node BETWEEN $1 AND $2",
+                              2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for sequences with snowflake IDs");
+    bool is_null = true;
+    const Datum time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (!is_null)
+        latest = std::max(latest, DatumGetTimestampTz(time) + server::unix_to_server_us);
+    SPI_finish();
+    return latest;
+}
+
+// From when on another instance may have the numbers: when their last IDs lie in the past by
+// everybody's clock.
+std::int64_t free_from(const Start &start, std::int32_t first, std::int32_t last) {
+    return std::max(start.now_us, last_id_us(first, last)) + clock_tolerance_us;
+}
+
+// Only the server that has made a claim, or has said that it took its place, gives it up.
+void require_at_home(const Start &start) {
+    if (const StoredAct *last = start.view.last_said(); last != nullptr && !start.view.is_at_home())
+        raise_moved(*last);
+}
+
+void require_not_copied(const Start &start, int setting) {
+    if (const auto verdict = start.view.judge(setting, start.now_us);
+        verdict.standing == Standing::copied)
+        raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
+}
+
+void require_other(const Start &start, const Identity &identity, const char *instead) {
+    if (identity == start.view.self())
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("this is the identity of this instance itself"), errhint("%s", instead));
+}
+
+std::int32_t choose(const Start &start) {
+    const Sightings &sightings = Sightings::look();
+    const std::int32_t node = start.view.choose(start.now_us, [&](std::int32_t candidate) {
+        return sightings.seen(candidate, start.now_us);
+    });
+    if (node == 0)
+        ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+                errmsg("all snowflake nodes are claimed"),
+                errhint("Remove instances that are gone for good: SELECT * FROM "
+                        "snowflake.cluster; SELECT snowflake.remove_node(system_identifier, "
+                        "database);"));
+    return node;
+}
+
+// A number that somebody names is theirs to know. IDs at hand can only warn of a mistake, unless
+// they lie in the future: then the same IDs could be made again.
+void check_sightings(const Start &start, std::int32_t node) {
+    const Sightings &sightings = Sightings::look();
+    const std::int64_t latest = sightings.latest_us(node);
+    if (latest > start.now_us)
+        ereport(
+            ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+            errmsg("snowflake node %d has made IDs of a time to come", node),
+            errdetail("A table of this database has IDs of the node up to %s.", time_text(latest)),
+            errhint("%s", how_to_claim_another()));
+    if (latest != 0 && node != derived_node(start.view.self()))
+        ereport(WARNING, errmsg("tables of this database have IDs of snowflake node %d", node),
+                errdetail("The latest is of %s.", time_text(latest)),
+                errhint("If another server makes them: SELECT snowflake.release_node(); "
+                        "SELECT snowflake.claim_node();"));
+}
+
+void require_claimable(const Start &start, std::int32_t node, int setting) {
+    const auto as_setting = start.view.judge(node, start.now_us);
+    if (as_setting.standing == Standing::removed)
+        return; // an explicit claim comes back
+    if (as_setting.standing != Standing::valid)
+        raise_refused(as_setting.standing == Standing::copied
+                          ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
+                          : ERRCODE_OBJECT_IN_USE,
+                      as_setting, setting);
+}
+
+[[noreturn]] void raise_has_another(std::int32_t mine, std::int32_t wanted) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("this instance has already claimed snowflake node %d", mine),
+            errhint("To give it up for the other: SELECT snowflake.release_node(); "
+                    "SELECT snowflake.claim_node(%d);",
+                    wanted));
+    pg_unreachable();
+}
+
+[[noreturn]] void raise_other_setting(std::int32_t wanted, int setting) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("cannot claim snowflake node %d: snowflake.node is %d", wanted, setting),
+            errhint("To claim node %d, %sSELECT snowflake.claim_node(%d);", wanted,
+                    settings::how_to_unset_node(), wanted));
+    pg_unreachable();
+}
+
+void warn_unreplicated() {
+    SPI_connect();
+    if (SPI_execute("SELECT snowflake._warn_unreplicated()", false, 0) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look whether snowflake.nodes is replicated");
+    SPI_finish();
+}
+
+// The act by which the instance has claimed its number, unless another has the better claim to it.
+const StoredAct *kept_claim(const Start &start) {
+    const StoredAct *own = start.view.own_claim();
+    return own != nullptr && start.view.better_claim(own->first, own) == nullptr ? own : nullptr;
+}
+
+// A lease is an advisory lock of a session; snowflake.lease_node tells its keys.
+void require_not_leased(std::int32_t first, std::int32_t last) {
+    SPI_connect();
+    Oid types[] = {INT4OID, INT4OID};
+    Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
+    if (SPI_execute_with_args(
+            "SELECT pg_catalog.min(objid::int4) FROM pg_catalog.pg_locks WHERE locktype = "
+            "'advisory' "
+            "AND database = (SELECT oid FROM pg_catalog.pg_database "
+            "WHERE datname = pg_catalog.current_database()) "
+            "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 BETWEEN $1 AND $2",
+            2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for leases");
+    bool is_null = true;
+    const Datum node = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (!is_null)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("snowflake node %d is leased to a session", DatumGetInt32(node)),
+                errhint("Wait until the session has ended."));
+    SPI_finish();
+}
+
+// Which number to claim, and whether somebody has named it.
+struct Wanted {
+    std::int32_t node;
+    bool named;
+};
+
+Wanted wanted_number(const Start &start, std::optional<std::int32_t> node, const StoredAct *kept,
+                     int setting) {
+    if (node)
+        return {.node = *node, .named = true};
+    if (kept != nullptr)
+        return {.node = kept->first, .named = true};
+    if (setting != 0)
+        return {.node = setting, .named = true};
+    return {.node = choose(start), .named = false};
+}
+
+void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
+    const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
+    if (!is_renamed && start.view.is_at_home())
+        return;
+    NewAct act = acts::own_act(start.view, start.now_us);
+    act.name = name;
+    acts::say_again(act, own);
+}
+
+} // namespace
+
+std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
+    const Start start = begin();
+    const int setting = settings::node();
+    require_not_copied(start, setting);
+    const StoredAct *own = start.view.own_claim();
+    const StoredAct *kept = kept_claim(start);
+    const Wanted wanted = wanted_number(start, node, kept, setting);
+    require_range(wanted.node, wanted.node);
+    if (kept != nullptr && kept->first != wanted.node)
+        raise_has_another(kept->first, wanted.node);
+    if (setting != 0 && setting != wanted.node)
+        raise_other_setting(wanted.node, setting);
+    if (kept != nullptr) {
+        confirm_claim(start, *kept, name);
+        warn_unreplicated();
+        return wanted.node;
+    }
+    if (own == nullptr || own->first != wanted.node)
+        require_credible_clock(start);
+    // The number that was lost is given up first, so that the rule looks at the other alone.
+    if (own != nullptr && own->first != wanted.node)
+        acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
+                      free_from(start, own->first, own->last));
+    const Acts all = acts::read();
+    const Start now{.acts = all, .view = acts::see(all), .now_us = start.now_us};
+    require_claimable(now, wanted.node, setting);
+    const StoredAct *before = now.view.standing(now.view.self(), wanted.node);
+    if (wanted.named && before == nullptr)
+        check_sightings(now, wanted.node);
+    NewAct act = acts::own_act(now.view, now.now_us);
+    act.kind = Kind::claim;
+    act.first = act.last = wanted.node;
+    act.name = name != nullptr ? name : acts::default_name(wanted.node);
+    act.claimed_at = before != nullptr && before->holds() ? before->claimed_at : now.now_us;
+    acts::write(act);
+    warn_unreplicated();
+    return wanted.node;
+}
+
+GivenUp release(std::int32_t node) {
+    const Start start = begin();
+    const View &view = start.view;
+    const int setting = settings::node();
+    const StoredAct *own = view.own_claim();
+    if (node != 0 || own == nullptr) {
+        if (node == 0)
+            for (const StoredAct &act : start.acts)
+                if (act.kind == Kind::setting && act.about == view.self() && act.first != setting &&
+                    view.stands(act, act.first))
+                    node = act.first;
+        own = node == 0 ? nullptr : view.standing(view.self(), node);
+        if (own == nullptr || !own->holds() || own->kind == Kind::lease)
+            own = nullptr;
+    }
+    const bool is_set = own == nullptr ? node == 0 || node == setting : own->first == setting;
+    if (setting != 0 && is_set)
+        ereport(
+            ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("cannot give up snowflake node %d while snowflake.node is %d", setting, setting),
+            errhint("To give it up, %sSELECT snowflake.release_node(%d);",
+                    settings::how_to_unset_node(), setting));
+    if (own == nullptr)
+        return {};
+    require_at_home(start);
+    const GivenUp given_up{.node = own->first,
+                           .free_from = free_from(start, own->first, own->last)};
+    acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
+                  given_up.free_from);
+    return given_up;
+}
+
+std::int32_t announce() {
+    const Start start = begin();
+    std::int32_t count = 0;
+    const int setting = settings::node_is_given_to_all() ? settings::node() : settings::node_unset;
+    if (announcer::say_what_lacks(setting))
+        ++count;
+    const Acts all = acts::read();
+    const View view = acts::see(all);
+    std::int64_t now_us = start.now_us;
+    for (const StoredAct &act : all) {
+        if (act.about != view.self() || !act.holds())
+            continue;
+        for_each_standing_part(view, act, [&](std::int32_t first, std::int32_t last) {
+            NewAct again = acts::own_act(view, now_us);
+            again.said_at += count; // each is said after the one before
+            again.first = first;
+            again.last = last;
+            acts::say_again(again, act);
+            ++count;
+        });
+    }
+    if (count == 0) {
+        NewAct here = acts::own_act(view, now_us);
+        here.kind = Kind::here;
+        here.name = acts::default_name(0);
+        here.claimed_at = now_us;
+        acts::write(here);
+        ++count;
+    }
+    warn_unreplicated();
+    return count;
+}
+
+std::int64_t remove(const Identity &identity) {
+    const Start start = begin();
+    require_other(start, identity, "To give up its number: SELECT snowflake.release_node();");
+    std::int64_t latest = 0;
+    for (const StoredAct &act : start.acts) {
+        if (act.about != identity || !act.holds())
+            continue;
+        for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
+            const std::int64_t from = free_from(start, first, last);
+            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, from);
+            latest = std::max(latest, from);
+        });
+    }
+    return latest;
+}
+
+void separate(bool forced) {
+    const Start start = begin();
+    const StoredAct *last = start.view.last_said();
+    const bool copied = start.view.proof_of_original() != nullptr;
+    if (!forced && last != nullptr && start.view.is_at_home() && !copied)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("this server is no copy: it runs where it claimed its snowflake node"),
+                errdetail("It runs at %s.", place::here()),
+                errhint("If it is a copy nonetheless: SELECT snowflake.separate_copy(true);"));
+    Identity identity = start.view.self();
+    pg_uuid_t *random = DatumGetUUIDP(OidFunctionCall0(F_GEN_RANDOM_UUID));
+    std::uint64_t bits = 0;
+    memcpy(&bits, random->data, sizeof bits);
+    identity.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
+    acts::write({.kind = Kind::separate,
+                 .about = identity,
+                 .name = acts::default_name(0),
+                 .claimed_at = start.now_us,
+                 .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
+                 .free_from = 0,
+                 .answers = {}});
+}
+
+std::int32_t take_over(bool forced) {
+    const Start start = begin();
+    const StoredAct *predecessor = nullptr;
+    for (const StoredAct &act : start.acts)
+        if (act.written_here && !is_passed_on(act.id) && act.about != start.view.self() &&
+            act.holds() && start.view.stands(act, act.first) &&
+            (predecessor == nullptr || act.said_at > predecessor->said_at))
+            predecessor = &act;
+    if (predecessor == nullptr)
+        return 0;
+    const char *major = strrchr(predecessor->version, ' ');
+    if (!forced && (major == nullptr || atoi(major) >= PG_VERSION_NUM / 10000))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
+                       predecessor->name),
+                errdetail("It may be a copy beside that instance."),
+                errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
+                        "SELECT snowflake.take_over_node(true);"));
+    std::int32_t count = 0;
+    for (const StoredAct &act : start.acts) {
+        if (act.about != predecessor->about || !act.holds())
+            continue;
+        for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
+            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, start.now_us);
+            NewAct again = acts::own_act(start.view, start.now_us);
+            again.said_at += count;
+            again.first = first;
+            again.last = last;
+            acts::say_again(again, act);
+            count += last - first + 1;
+        });
+    }
+    return count;
+}
+
+void ignore(const Identity &identity) {
+    const Start start = begin();
+    require_other(start, identity,
+                  "Take the identity of the other: SELECT * FROM "
+                  "snowflake.cluster;");
+    if (start.view.is_ignored(identity))
+        return;
+    const char *name = "unrelated";
+    for (const StoredAct &act : start.acts)
+        if (act.about == identity)
+            name = act.name;
+    acts::write({.kind = Kind::ignore,
+                 .about = identity,
+                 .name = name,
+                 .claimed_at = start.now_us,
+                 // Elsewhere this act is nothing that the other instance has said.
+                 .said_at = start.now_us,
+                 .free_from = 0,
+                 .answers = {}});
+}
+
+std::int32_t reserve(std::int32_t first, std::int32_t last) {
+    require_range(first, last);
+    const Start start = begin();
+    require_not_copied(start, settings::node());
+    require_credible_clock(start);
+    StringInfoData in_use;
+    initStringInfo(&in_use);
+    const auto is_reserved = [&start](std::int32_t node) {
+        const StoredAct *mine = start.view.standing(start.view.self(), node);
+        return mine != nullptr && mine->kind == Kind::lease;
+    };
+    for (std::int32_t node = first; node <= last; ++node) {
+        const StoredAct *mine = start.view.standing(start.view.self(), node);
+        const bool is_own = mine != nullptr && mine->holds() && mine->kind != Kind::lease;
+        if (node == settings::node() || is_own || start.view.is_taken(node, start.now_us))
+            appendStringInfo(&in_use, in_use.len == 0 ? "%d" : ", %d", node);
+    }
+    if (in_use.len > 0)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("snowflake nodes %d to %d are not all free", first, last),
+                errdetail("In use: %s.", in_use.data),
+                errhint("To see by whom: SELECT node, name FROM snowflake.cluster ORDER BY node;"));
+    std::int32_t count = 0;
+    for (std::int32_t node = first; node <= last; ++node) {
+        if (is_reserved(node))
+            continue;
+        NewAct act = acts::own_act(start.view, start.now_us);
+        act.said_at += count;
+        act.kind = Kind::lease;
+        act.first = node;
+        while (node < last && !is_reserved(node + 1))
+            ++node;
+        act.last = node;
+        act.name = acts::default_name(act.first);
+        act.claimed_at = start.now_us;
+        acts::write(act);
+        count += act.last - act.first + 1;
+    }
+    return count;
+}
+
+GivenUp release_reserved(std::int32_t first, std::int32_t last) {
+    require_range(first, last);
+    const Start start = begin();
+    require_at_home(start);
+    const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
+        const StoredAct *lease = start.view.standing(start.view.self(), node);
+        if (lease == nullptr || lease->kind != Kind::lease)
+            ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("snowflake node %d is not reserved for leases on this instance", node),
+                    errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
+                            "WHERE is_this_instance AND kind = 'lease';"));
+        return *lease;
+    };
+    const StoredAct &lease = reserved_by(first);
+    for (std::int32_t node = first + 1; node <= last; ++node)
+        (void)reserved_by(node);
+    require_not_leased(first, last);
+    const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
+    acts::give_up(start.view, Kind::release, lease, first, last, start.now_us, given_up.free_from);
+    return given_up;
+}
+
+} // namespace snowflake::numbering

@@ -1,0 +1,91 @@
+#include "settings.hpp"
+
+#include "server/server.hpp"
+
+namespace snowflake::settings {
+
+namespace {
+
+constexpr const char *node_name = "snowflake.node";
+int node_setting = node_unset;
+bool convert_new_columns = false; // read by the event trigger of the extension, in SQL
+void (*node_changed)() = nullptr;
+
+void assign_node(int, void *) {
+    node_changed();
+}
+
+const char *this_database() {
+    return quote_identifier(get_database_name(MyDatabaseId));
+}
+
+// The role that has logged in. Its settings count in this session, whatever role the session has
+// taken on since.
+const char *this_login() {
+    return quote_identifier(GetUserNameFromId(GetAuthenticatedUserId(), false));
+}
+
+// Returns what to do where commands change a file, a database or a role. Sessions that begin later
+// see the change; this one may not see it, or not at once.
+const char *to_run(const char *commands) {
+    return psprintf("as a superuser, run: %s; and in a new session: ", commands);
+}
+
+const char *to_reset(const char *whose) {
+    return to_run(psprintf("ALTER %s RESET %s", whose, node_name));
+}
+
+} // namespace
+
+int node() {
+    return node_setting;
+}
+
+bool node_is_given_to_all() {
+    const GucSource source = server::setting(node_name).source;
+    return source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT;
+}
+
+const char *how_to_unset_node() {
+    if (node() == node_unset)
+        return "run: ";
+    const config_generic &setting = server::setting(node_name);
+    switch (setting.source) {
+    case PGC_S_FILE:
+    case PGC_S_ARGV:
+        // What is set for the database takes precedence, and needs no command that has to stand
+        // alone in its transaction.
+        return to_run(psprintf("ALTER DATABASE %s SET %s = 0", this_database(), node_name));
+    case PGC_S_GLOBAL:
+        return to_reset("ROLE ALL");
+    case PGC_S_DATABASE:
+        return to_reset(psprintf("DATABASE %s", this_database()));
+    case PGC_S_USER:
+        return to_reset(psprintf("ROLE %s", this_login()));
+    case PGC_S_DATABASE_USER:
+        return to_reset(psprintf("ROLE %s IN DATABASE %s", this_login(), this_database()));
+    case PGC_S_CLIENT:
+        return "connect without snowflake.node among the options of the connection, and then, "
+               "as a superuser, run: ";
+    default:
+        return "as a superuser, run: RESET snowflake.node; ";
+    }
+}
+
+void init(void (*on_change)()) {
+    node_changed = on_change;
+    // Only superusers may set it: an instance with another one's number would make the same IDs.
+    DefineCustomIntVariable(node_name, "Number of this PostgreSQL instance in its cluster.",
+                            "Every instance that makes snowflake IDs needs a number of its own. "
+                            "0 means that none is set, and then no ID is made.",
+                            &node_setting, node_unset, node_unset, max_node, PGC_SUSET, 0, nullptr,
+                            assign_node, nullptr);
+    DefineCustomBoolVariable(
+        "snowflake.convert_new_columns",
+        "Converts serial and identity columns to snowflake IDs as they are made.",
+        "A column that a new foreign key binds to snowflake IDs becomes a bigint.",
+        &convert_new_columns, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    MarkGUCPrefixReserved("snowflake");
+}
+
+} // namespace snowflake::settings

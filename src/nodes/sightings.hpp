@@ -1,0 +1,35 @@
+// Node numbers in the latest IDs of the tables at hand: what else than claims shows that a number
+// is, or has been, in use.
+#pragma once
+
+#include "pure/claims.hpp"
+#include "server/server.hpp"
+
+namespace snowflake {
+
+class Sightings {
+  public:
+    // Looks at the latest IDs in tables whose default makes them in the default layout: at no more
+    // than some hundred IDs a table and some hundred tables, by their indexes. Waits for no lock,
+    // and runs no code of users. The current role must be a superuser. palloc'd.
+    static const Sightings &look();
+
+    // What the IDs tell of a number at this time, in Unix microseconds.
+    [[nodiscard]] Seen seen(std::int32_t node, std::int64_t now_us) const {
+        const std::int64_t latest = latest_us(node);
+        if (latest == 0)
+            return Seen::nowhere;
+        return latest > now_us ? Seen::later : Seen::past;
+    }
+
+    // The time of the latest ID of a number, in Unix microseconds; 0: there is none.
+    [[nodiscard]] std::int64_t latest_us(std::int32_t node) const { return latest_us_[node]; }
+
+  private:
+    void look_at(Oid table, AttrNumber attribute);
+    void note(std::int64_t id);
+
+    std::int64_t latest_us_[last_claimable_node + 1];
+};
+
+} // namespace snowflake

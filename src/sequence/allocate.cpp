@@ -1,0 +1,198 @@
+#include "allocate.hpp"
+
+#include "allocate_errors.hpp"
+#include "durability.hpp"
+#include "nodes/nodes.hpp"
+#include "pure/generator.hpp"
+#include "pure/lease.hpp"
+#include "sequence_page.hpp"
+#include "server/clock.hpp"
+#include "session.hpp"
+
+namespace snowflake {
+
+namespace {
+
+using session::Sequence;
+
+// How many IDs to reserve, and whether all of them or none.
+struct Wanted {
+    std::int64_t count;
+    bool batch;
+    bool far_ahead;      // whether the sequence may go farther ahead than furthest_ahead_us
+    std::int64_t stride; // consecutive counters to reserve for each ID
+};
+
+// IDs that were reserved on a page, and the LSN up to which the WAL covers them;
+// InvalidXLogRecPtr: the sequence is not logged.
+struct Granted {
+    Reservation reserved;
+    XLogRecPtr lsn;
+};
+
+// How far ahead of the clock a batch can put the sequence if the caller may not set it: so far that
+// in the default layout any batch that begins with the clock is possible.
+constexpr std::int64_t furthest_ahead_us = 600 * USECS_PER_SEC;
+
+Limits limits_of(const Sequence &sequence, Layout layout, std::int64_t now_us,
+                 const Wanted &wanted) {
+    Limits limits{.max_value = sequence.definition.max_value};
+    if (!wanted.far_ahead)
+        limits.last_tick = layout.tick_at(now_us + furthest_ahead_us);
+    return limits;
+}
+
+// Writes to the page that everything up to last is reserved.
+void write_last(const LockedPage &page, Sequence &sequence, Layout layout, Id last) {
+    const session::Definition &definition = sequence.definition;
+    advance(page, definition.storage, last,
+            {.mark = std::min(high_water_mark(layout, last), definition.max_value),
+             .step = definition.stride,
+             .trusted = sequence.logged});
+    sequence.logged = true;
+}
+
+// Waits for a closed tick to end. Returns the time to go on with, in Unix microseconds.
+std::int64_t wait_for_end_of(std::int64_t closed_tick, Layout layout) {
+    sleep_until(layout.unix_us(closed_tick + 1), layout.tick_us() + patience_us);
+    return time_after(layout, closed_tick, clock_us());
+}
+
+// Reserves IDs on the page of the sequence, as the rule of the next ID decides.
+Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                        const Wanted &wanted) {
+    for (;;) {
+        const LockedPage page = lock_page(sequence.buffer);
+        const SequenceState state = state_of(page);
+        if (state.reset) // the rule wants a time that was read under the lock
+            now_us = clock_us() + clock_skew_us;
+        const Decision decision = decide(layout, state,
+                                         {.now = tick_at(sequence.lease, layout, now_us),
+                                          .node = node,
+                                          .stride = wanted.stride,
+                                          .wanted = wanted.count,
+                                          .batch = wanted.batch},
+                                         limits_of(sequence, layout, now_us, wanted));
+        if (decision.action == Action::refuse) {
+            unlock(page);
+            raise_refusal(decision.reserved.refusal, sequence,
+                          {.layout = layout,
+                           .node = node,
+                           .now_us = now_us,
+                           .count = wanted.batch ? wanted.count : 1});
+        }
+        if (decision.action != Action::wait)
+            write_last(page, sequence, layout, decision.last);
+        const XLogRecPtr lsn =
+            sequence.definition.storage.logged ? page_lsn(page) : InvalidXLogRecPtr;
+        unlock(page);
+
+        if (likely(decision.action == Action::hand_out))
+            return {.reserved = decision.reserved, .lsn = lsn};
+        now_us = wait_for_end_of(decision.closed_tick, layout);
+    }
+}
+
+// Waits until the clock has reached the IDs of a transaction that has rewritten the sequence. If
+// the transaction is rolled back, the clock is all that keeps its IDs from being made again. A
+// sequence that a user has set farther ahead than a crash does is not waited for.
+void keep_to_the_clock(Layout layout, const Reservation &reserved) {
+    const std::int64_t now_us = clock_us();
+    if (layout.unix_us(layout.tick_of(reserved.first)) - now_us > USECS_PER_SEC)
+        return;
+    const std::int64_t last_tick = layout.tick_of(reserved.last);
+    const std::int64_t begins_us = layout.unix_us(last_tick);
+    sleep_until(begins_us, std::max<std::int64_t>(begins_us - now_us, 0) + USECS_PER_SEC);
+    session::wait_for_if_rolled_back(layout.unix_us(last_tick + 1));
+}
+
+// Waits for the record of IDs up to last, which the WAL covers up to lsn. Only for IDs that the
+// clock does not keep from being made again after a crash. All others wait for it at the commit.
+void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
+    // Sessions that wait for the page find it ahead of the time that they have read before.
+    if (!durability::is_durable(lsn) && needs_record(layout, last, clock_us()))
+        durability::wait_until_durable(lsn);
+}
+
+// Reserves IDs and sees to it that they can be handed out.
+Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
+                        const Wanted &wanted) {
+    sequence.lease.left = 0; // an error must not leave the old lease behind
+    const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
+    if (needs_record(layout, granted.reserved.last, now_us))
+        wait_for_record(layout, granted.reserved.last, granted.lsn);
+    if (unlikely(sequence.definition.rewritten_here))
+        keep_to_the_clock(layout, granted.reserved);
+    return granted;
+}
+
+// Gives the session a new lease, of up to CACHE IDs.
+void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
+    // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
+    // may be reserved at once.
+    const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
+    const Granted granted = reserve_durably(
+        sequence, layout, node, now_us,
+        {.count = wanted, .batch = false, .far_ahead = true, .stride = sequence.definition.stride});
+    sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
+}
+
+// Does what next_id() in the header does, for a sequence that is open.
+inline Id next_id_of(Sequence &sequence, Layout layout) {
+    session::require_layout_right(sequence, layout);
+    const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
+    if (!session::has_usable_lease(sequence, layout, node, now_us))
+        renew_lease(sequence, layout, node, now_us);
+    else if (unlikely(is_ahead(sequence.lease, now_us))) // the clock may have gone back since
+        wait_for_record(layout, sequence.lease.next, sequence.lease.lsn);
+    durability::rely_on(sequence.lease.lsn);
+    const Id id = take(sequence.lease);
+    session::handed_out(sequence, id);
+    return id;
+}
+
+} // namespace
+
+Id next_id(Oid relid, Layout layout) {
+    return next_id_of(session::open_for_nextval(relid), layout);
+}
+
+Id next_id_amid_block(Oid relid) {
+    Sequence &sequence = session::open_for_nextval(relid);
+    const std::int64_t block = sequence.definition.stride;
+    if (block <= 1)
+        return next_id_of(sequence, default_layout);
+    if (2 * block > default_layout.last_counter() + 1)
+        raise_block_too_wide(sequence, (default_layout.last_counter() + 1) / 2);
+    const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, default_layout, node, now_us,
+                        {.count = 1, .batch = false, .far_ahead = true, .stride = 2 * block});
+    durability::rely_on(lsn);
+    const Id id = reserved.first + block * default_layout.counter_step();
+    session::handed_out(sequence, id);
+    return id;
+}
+
+Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
+    Sequence &sequence = session::open_for_nextval(relid);
+    session::require_layout_right(sequence, layout);
+    const std::int64_t now_us = clock_us();
+    const int node = nodes::node(now_us);
+    const std::int64_t stride = sequence.definition.stride;
+    if (count == 0)
+        return {.left = 0, .next = no_id, .stride = stride, .layout = layout};
+
+    // The rest of a lease is below the batch. The session gives it up.
+    const bool may_set = pg_class_aclcheck(relid, GetUserId(), ACL_UPDATE) == ACLCHECK_OK;
+    const auto [reserved, lsn] =
+        reserve_durably(sequence, layout, node, now_us,
+                        {.count = count, .batch = true, .far_ahead = may_set, .stride = stride});
+    durability::rely_on(lsn);
+    session::handed_out(sequence, reserved.last - (stride - 1) * layout.counter_step());
+    return {.left = reserved.count, .next = reserved.first, .stride = stride, .layout = layout};
+}
+
+} // namespace snowflake

@@ -1,0 +1,30 @@
+// How a sequence that makes snowflake IDs is told from others: by its definition, which dumps
+// carry.
+//
+// A converted sequence has the INCREMENT of a guard. One that keeps its INCREMENT, because clients
+// number blocks, has a MAXVALUE one below the greatest bigint instead, which no other sequence has.
+#pragma once
+
+#include "server/server.hpp"
+
+namespace snowflake::marks {
+
+// The INCREMENT that makes the server's own nextval fail. It tells nothing about the stride.
+inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max();
+
+// The MAXVALUE of a snowflake sequence that is not guarded.
+inline constexpr std::int64_t mark_max_value = std::numeric_limits<std::int64_t>::max() - 1;
+
+// Tells whether a relation is a sequence that makes snowflake IDs. The relation need not exist.
+inline bool is_snowflake(Oid relid) {
+    HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(relid));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
+    const bool result =
+        options->seqincrement == guard_increment || options->seqmax == mark_max_value;
+    ReleaseSysCache(tuple);
+    return result;
+}
+
+} // namespace snowflake::marks

@@ -1,0 +1,47 @@
+// Locking and reading tables and sequences by OID.
+//
+// A command names a relation. While it waits for the lock, the owner can rename the relation and
+// put another one in its place, with code of the owner's in it.
+#pragma once
+
+#include "pure/layout.hpp"
+#include "server.hpp"
+
+namespace snowflake::by_oid {
+
+// Every function here raises 42501 unless the current role is a superuser or has the rights of the
+// owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
+// there.
+
+// Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
+// sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
+bool lock(Oid relation);
+
+// Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
+// runs by itself are cancelled when somebody has waited for them for deadlock_timeout. In the queue
+// for the lock of lock(), everybody else would wait as long.
+void wait_for_vacuum(Oid relation);
+
+// Lets a sequence that the catalog has as that of an identity, of a column that is none, belong to
+// the column as that of a serial does. Returns whether it was such a sequence. Locks it.
+bool own_as_serial(Oid sequence);
+
+// Returns the last_value of a sequence. Raises 42809 if the relation is none.
+std::int64_t last_value(Oid sequence);
+
+inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min();
+
+// Returns the greatest value of a bigint column in a table that is no partitioned or foreign table,
+// without the tables that inherit from it; no_value: there is none. Reads the last entry of an
+// index where there is one on the column. Evaluates no expression, and no policy. Raises 42809 if
+// the table has no such column.
+std::int64_t greatest_value(Oid table, AttrNumber attribute);
+
+// The same two values for somebody who only looks, without the rights of the owner: no_value where
+// the role may not read them, where policies may hide rows from it, where there is no such relation
+// or column, where somebody has locked it against readers, or where no index tells the greatest
+// value. Keep no lock, and raise no error.
+std::int64_t glimpse_last_value(Oid sequence);
+std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
+
+} // namespace snowflake::by_oid

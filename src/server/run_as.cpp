@@ -1,0 +1,134 @@
+#include "run_as.hpp"
+
+#include "conversion/event_triggers.hpp"
+#include "schema.hpp"
+
+namespace snowflake::run_as {
+
+namespace {
+
+// What is to be done once the command that runs has looked up its names. Nothing if path is null.
+struct Pending {
+    const char *run_path;
+    Datum expected;
+    Oid caller;
+    int caller_context;
+};
+Pending pending{};
+
+object_access_hook_type next_hook = nullptr;
+
+// Whether the new relation is the file of a table or materialized view that a command fills anew.
+bool is_new_table_file(Oid relid) {
+    Relation relation = RelationIdGetRelation(relid);
+    if (!RelationIsValid(relation))
+        return false;
+    const char kind = relation->rd_rel->relkind;
+    RelationClose(relation);
+    return kind == RELKIND_RELATION || kind == RELKIND_MATVIEW;
+}
+
+void require_references(const Pending &due) {
+    if (due.expected == 0)
+        return;
+    const Oid function = schema::find_function("_require_references", JSONBOID);
+    Oid role = InvalidOid;
+    int context = 0;
+    GetUserIdAndSecContext(&role, &context);
+    SetUserIdAndSecContext(due.caller, due.caller_context);
+    PushActiveSnapshot(GetLatestSnapshot());
+    OidFunctionCall1(function, due.expected);
+    PopActiveSnapshot();
+    SetUserIdAndSecContext(role, context);
+}
+
+void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_id,
+                     void *argument) {
+    if (next_hook != nullptr)
+        next_hook(access, class_id, object, sub_id, argument);
+    if (likely(pending.run_path == nullptr) || access != OAT_POST_CREATE ||
+        class_id != RelationRelationId || sub_id != 0 || !is_new_table_file(object))
+        return;
+    const Pending due = pending;
+    pending = {}; // once a command, however many tables it rewrites
+    require_references(due);
+    server::set_search_path(due.run_path);
+}
+
+} // namespace
+
+bool may_become(Oid role) {
+    return role == GetUserId() || superuser() ||
+           (!InLocalUserIdChange() && !InSecurityRestrictedOperation() &&
+            server::may_set_role(role));
+}
+
+Oid owner_of(Oid relation) {
+    const Oid owner = server::owner_of(relation);
+    if (!OidIsValid(owner))
+        elog(ERROR, "cache lookup failed for relation %u", relation);
+    return owner;
+}
+
+Identity become(Oid role) {
+    Identity before{};
+    GetUserIdAndSecContext(&before.role, &before.security_context);
+    if (OidIsValid(role)) {
+        if (!may_become(role))
+            ereport(
+                ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, false)));
+        SetUserIdAndSecContext(role, before.security_context | SECURITY_RESTRICTED_OPERATION);
+    }
+    before.settings_level = NewGUCNestLevel();
+    return before;
+}
+
+void resume(const Identity &before) {
+    AtEOXact_GUC(false, before.settings_level);
+    SetUserIdAndSecContext(before.role, before.security_context);
+}
+
+bool run(const char *command, Oid role, const char *run_path, Datum expected,
+         std::int64_t *result) {
+    const Identity before = become(role);
+    // Users' code can call this function as well.
+    const Pending outer = pending;
+    pending = {.run_path = run_path,
+               .expected = expected,
+               .caller = before.role,
+               .caller_context = before.security_context};
+    const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
+    bool returned = false;
+    PG_TRY();
+    {
+        SPI_connect();
+        if (const int status = SPI_execute(command, false, 0); status < 0)
+            elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(status));
+        if (SPI_processed > 0 && SPI_tuptable != nullptr &&
+            SPI_gettypeid(SPI_tuptable->tupdesc, 1) == INT8OID) {
+            bool is_null = true;
+            const Datum value =
+                SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+            returned = !is_null;
+            if (returned)
+                *result = DatumGetInt64(value);
+        }
+        SPI_finish();
+    }
+    PG_FINALLY();
+    {
+        pending = outer;
+        event_triggers::end(outer_watch);
+    }
+    PG_END_TRY();
+    resume(before);
+    return returned;
+}
+
+void init() {
+    next_hook = object_access_hook;
+    object_access_hook = object_accessed;
+}
+
+} // namespace snowflake::run_as

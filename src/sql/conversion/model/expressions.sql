@@ -1,0 +1,140 @@
+-- What the library does for the conversion: expressions of the catalogs, read and made as trees
+-- (src/conversion/expression.hpp, harmless.hpp and trial.hpp there), commands that run as another role (src/server/run_as.hpp),
+-- and relations that are read by OID (src/server/by_oid.hpp).
+
+CREATE FUNCTION snowflake._sequence_uses(
+        class regclass, object oid,
+        OUT callee text,         -- the function that is called on the sequence; NULL: a constant alone
+        OUT sequence regclass,   -- NULL: named by a text, or computed
+        OUT name text[],         -- the identifiers of the text
+        OUT layout snowflake.layout) -- of snowflake.nextval and nextvals; NULL: computed
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'snowflake_sequence_uses'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+COMMENT ON FUNCTION snowflake._sequence_uses(regclass, oid) IS
+    'finds every place in the stored expressions of an object that names a sequence';
+
+CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_call'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._is_call(oid, regclass) IS
+    'tells whether a column default is nothing but a call of nextval on a sequence';
+
+CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowflake boolean)
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_default_replaced'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off;
+COMMENT ON FUNCTION snowflake._default_replaced(oid, regclass, boolean) IS
+    'returns a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL: there are none';
+
+CREATE FUNCTION snowflake._default_form(attrdef oid, seq regclass)
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_default_form'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._default_form(oid, regclass) IS
+    'returns the tree of a column default as text that can be compared; the sequence is left out';
+
+CREATE FUNCTION snowflake._default_form_replaced(
+        attrdef oid, seq regclass,
+        to_snowflake boolean, -- NULL: nothing is replaced
+        type oid, typmod integer)
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_default_form_replaced'
+    LANGUAGE C STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off;
+COMMENT ON FUNCTION snowflake._default_form_replaced(oid, regclass, boolean, oid, integer) IS
+    'returns what _default_form() has to be once the default is set again, with its calls replaced';
+
+CREATE FUNCTION snowflake._try_default(
+        attrdef oid, seq regclass, type oid, typmod integer, numbers bigint[])
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_try_default'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._try_default(oid, regclass, oid, integer, bigint[]) IS
+    'returns what a default makes of each number from the sequence; NULL: it could run a user''s code';
+
+CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, numbers bigint[])
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_try_check'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off;
+COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
+    'returns what a check of one column makes of each number; NULL: it could run a user''s code';
+
+CREATE FUNCTION snowflake._try_partition(partition regclass, attnum smallint, numbers bigint[])
+    RETURNS text[]
+    AS 'MODULE_PATHNAME', 'snowflake_try_partition'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._try_partition(regclass, smallint, bigint[]) IS
+    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it could run a user''s code';
+
+CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._is_harmless_to_run(regclass, oid) IS
+    'tells whether evaluating the stored expressions of an object runs nothing but harmless functions of the server';
+
+CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_parse'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
+    'tells whether parsing the stored expressions of an object again runs no code of users';
+
+CREATE FUNCTION snowflake._session_of(temporary_schema oid)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_session_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._session_of(oid) IS
+    'returns the process of the session that a temporary schema belongs to; NULL: there is none';
+
+CREATE FUNCTION snowflake._own_as_serial(seq regclass)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._own_as_serial(regclass) IS
+    'lets a sequence of the caller belong to its column as that of a serial does, where the column was an identity; returns whether it was';
+
+CREATE FUNCTION snowflake._last_value(seq regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_last_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._last_value(regclass) IS
+    'reads the last_value of a sequence of the caller by OID';
+
+CREATE FUNCTION snowflake._greatest_value(tab regclass, attnum smallint)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_greatest_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._greatest_value(regclass, smallint) IS
+    'reads the greatest value of a bigint column of a table of the caller by OID, without expressions and policies; NULL: there is none';
+
+CREATE FUNCTION snowflake._may_become(role oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_may_become'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._may_become(oid) IS
+    'tells whether _run_as() lets the caller act for a role, as SET ROLE would';
+
+CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_run_as'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
+    'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';
+
+CREATE FUNCTION snowflake._event_trigger_failed()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failed'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._event_trigger_failed() IS
+    'tells whether the command that _run_as() ran last has ended because of an error of an event trigger';

@@ -1,0 +1,365 @@
+-- The registry of node numbers: which instance has which number, where several instances replicate to
+-- each other. The rule of claims in src/pure/claims.hpp, which the functions here ask, decides whose a number is.
+-- src/nodes/numbering.cpp has what the commands do.
+
+-- Users replicate this table among the instances like their own tables. Each row is an act: what an
+-- instance has said about numbers. No row can halt replication:
+-- - The trigger makes the key anew on each server, and nothing else is unique or checked. A row that arrives therefore
+--   never conflicts with another, and the trigger passes over one whose act is there already.
+-- - The columns are the same in all versions, so that servers of all versions can replicate to each other.
+--   "more" is for what a later version has to add; a kind of act that a version does not know counts for nothing.
+-- A dump does not contain the rows: a database restored elsewhere must not bring claims along.
+CREATE TABLE snowflake.nodes (
+    key uuid PRIMARY KEY,
+    act uuid NOT NULL,
+    kind text NOT NULL,
+    node integer NOT NULL,
+    last_node integer NOT NULL,
+    system_identifier bigint NOT NULL,
+    database bigint NOT NULL,
+    copy bigint NOT NULL,
+    place text NOT NULL,
+    name text NOT NULL,
+    claimed_at timestamptz NOT NULL,
+    said_at timestamptz NOT NULL,
+    free_from timestamptz,
+    answers uuid,
+    version text NOT NULL,
+    written_here boolean NOT NULL,
+    more jsonb
+);
+-- A session that looks its number up finds the rows that concern it by these, once there are many.
+CREATE INDEX nodes_act ON snowflake.nodes (act);
+CREATE INDEX nodes_identity ON snowflake.nodes (system_identifier, database);
+CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
+CREATE INDEX nodes_wide ON snowflake.nodes (kind) WHERE last_node <> node OR kind = 'ignore';
+GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
+COMMENT ON TABLE snowflake.nodes IS
+    'what instances have said about node numbers; to be replicated among them';
+COMMENT ON COLUMN snowflake.nodes.key IS
+    'key of the row on this server; another on each';
+COMMENT ON COLUMN snowflake.nodes.act IS
+    'the act, the same on all servers';
+COMMENT ON COLUMN snowflake.nodes.kind IS
+    'claim, setting or lease: takes numbers; release or remove: gives them up; separate, here, ignore: about the instance';
+COMMENT ON COLUMN snowflake.nodes.node IS
+    'first number that the act is about';
+COMMENT ON COLUMN snowflake.nodes.last_node IS
+    'last number that the act is about';
+COMMENT ON COLUMN snowflake.nodes.system_identifier IS
+    'whose numbers these are: the system_identifier of pg_control_system()';
+COMMENT ON COLUMN snowflake.nodes.database IS
+    'whose numbers these are: the OID of the database, which has sequences of its own';
+COMMENT ON COLUMN snowflake.nodes.copy IS
+    'whose numbers these are: 0, or a number that tells a physical copy from its original';
+COMMENT ON COLUMN snowflake.nodes.place IS
+    'where the writer of the act ran: host and data directory';
+COMMENT ON COLUMN snowflake.nodes.name IS
+    'what people call the instance';
+COMMENT ON COLUMN snowflake.nodes.claimed_at IS
+    'of two claims to a number the earlier is the better one; of equals that of the lower identity';
+COMMENT ON COLUMN snowflake.nodes.said_at IS
+    'of two acts about an instance and a number the later counts';
+COMMENT ON COLUMN snowflake.nodes.free_from IS
+    'from when on another instance may claim what is given up';
+COMMENT ON COLUMN snowflake.nodes.answers IS
+    'the act of a copy, or of an original, that this one replies to';
+COMMENT ON COLUMN snowflake.nodes.version IS
+    'version of the extension, and major version of the server, that wrote the act';
+COMMENT ON COLUMN snowflake.nodes.written_here IS
+    'whether the act was written on this server, or on the one that it is a copy of';
+COMMENT ON COLUMN snowflake.nodes.more IS
+    'what a later version has to add';
+
+-- The role that installs the extension owns the table: a subscription applies rows as the owner of the table.
+-- What the functions below write, they write with the rights of the owner.
+DO $install$
+BEGIN
+    EXECUTE format('ALTER TABLE snowflake.nodes OWNER TO %I',
+                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
+END
+$install$;
+
+CREATE FUNCTION snowflake._guard_nodes()
+    RETURNS trigger
+    AS 'MODULE_PATHNAME', 'snowflake_guard_nodes'
+    LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._guard_nodes() IS
+    'lets rows of snowflake.nodes only be added, and each act once';
+
+CREATE FUNCTION snowflake._nodes_changed()
+    RETURNS trigger
+    AS 'MODULE_PATHNAME', 'snowflake_nodes_changed'
+    LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION snowflake._nodes_changed() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._nodes_changed() IS
+    'tells all sessions to look at snowflake.nodes again';
+
+-- The triggers fire ALWAYS, so that they see what arrives by replication, too.
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake.nodes
+    FOR EACH ROW EXECUTE FUNCTION snowflake._guard_nodes();
+CREATE TRIGGER guard_truncate BEFORE TRUNCATE ON snowflake.nodes
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake._guard_nodes();
+CREATE TRIGGER truncated AFTER TRUNCATE ON snowflake.nodes
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake._guard_nodes();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON snowflake.nodes
+    FOR EACH ROW EXECUTE FUNCTION snowflake._nodes_changed();
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard_truncate;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER truncated;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
+
+CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT kind text,
+                                   OUT name text, OUT is_this_instance boolean, OUT lost_to text,
+                                   OUT claimed_at timestamptz, OUT system_identifier bigint,
+                                   OUT database bigint, OUT copy bigint, OUT place text,
+                                   OUT version text)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'snowflake_cluster'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._cluster() IS
+    'returns the numbers that instances have, as this instance sees them';
+
+CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster();
+GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
+COMMENT ON VIEW snowflake.cluster IS
+    'numbers that instances have, as this instance sees them';
+COMMENT ON COLUMN snowflake.cluster.kind IS
+    'claim, setting or lease: how the instance has the number; copy: a server with the identity of this one';
+COMMENT ON COLUMN snowflake.cluster.lost_to IS
+    'which instance has the better claim to the number; NULL where none has';
+
+CREATE FUNCTION snowflake._node_setting()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_node_setting'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._node_setting() IS
+    'returns the value of the setting snowflake.node; NULL: it is not set';
+
+CREATE FUNCTION snowflake.node()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake.node() IS
+    'returns the node number that this instance makes snowflake IDs with';
+
+-- The functions from here on run with the rights of their owner. Operators and applications then need
+-- the right to call them, and no other.
+
+-- Warns where other tables are replicated, but not the registry: servers would not hear of each other.
+CREATE FUNCTION snowflake._warn_unreplicated()
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    registry CONSTANT regclass := 'snowflake.nodes';
+    publication name := (SELECT min(pubname::text) FROM pg_publication);
+    subscription name := (SELECT min(s.subname::text) FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+                              WHERE d.datname = current_database());
+    replicator text;
+    is_member boolean;
+BEGIN
+    IF publication IS NOT NULL
+       AND NOT EXISTS (SELECT FROM pg_publication_tables
+                           WHERE schemaname = 'snowflake' AND tablename = 'nodes') THEN
+        RAISE WARNING 'the table snowflake.nodes is in no publication, though other tables are'
+            USING DETAIL = 'Other servers do not hear which node number this one has.',
+                  HINT = format('ALTER PUBLICATION %I ADD TABLE snowflake.nodes;', publication);
+    END IF;
+    IF subscription IS NOT NULL
+       AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = registry) THEN
+        RAISE WARNING 'the table snowflake.nodes is in no subscription, though other tables are'
+            USING DETAIL = 'This server does not hear which node numbers others have.',
+                  HINT = format('Add the table to the publication on the other server, and run here: '
+                                'ALTER SUBSCRIPTION %I REFRESH PUBLICATION;', subscription);
+    END IF;
+    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
+        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
+                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
+        EXECUTE format('SELECT count(*) = 0 OR bool_or(set_reloid = $1) FROM %I.replication_set_table', replicator)
+            INTO is_member USING registry;
+        IF NOT is_member THEN
+            RAISE WARNING 'the table snowflake.nodes is in no replication set, though other tables are'
+                USING DETAIL = 'Other servers do not hear which node number this one has.',
+                      HINT = CASE replicator
+                                 WHEN 'pglogical' THEN
+                                     'SELECT pglogical.replication_set_add_table(''default'', ''snowflake.nodes'');'
+                                 ELSE 'SELECT spock.repset_add_table(''default'', ''snowflake.nodes'');' END;
+        END IF;
+    END LOOP;
+END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake._warn_unreplicated() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._warn_unreplicated() IS
+    'warns if other tables are replicated, and snowflake.nodes is not';
+
+CREATE FUNCTION snowflake._say_what_lacks()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_say_what_lacks'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake._say_what_lacks() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake._say_what_lacks() IS
+    'writes into snowflake.nodes what this instance has not said yet, such as the number of the setting';
+
+CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_claim_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.claim_node(integer, text) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.claim_node(integer, text) IS
+    'claims a node number, or one that nobody has, for this instance';
+
+CREATE FUNCTION snowflake.release_node(INOUT node integer DEFAULT NULL, OUT free_from timestamptz)
+    AS 'MODULE_PATHNAME', 'snowflake_release_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.release_node(integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.release_node(integer) IS
+    'gives up a node number of this instance, and tells from when on another may have it';
+
+CREATE FUNCTION snowflake.announce_node()
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_announce_node'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.announce_node() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.announce_node() IS
+    'says again which node numbers this instance has, for servers that have not heard of it';
+
+CREATE FUNCTION snowflake.remove_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
+    RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'snowflake_remove_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) IS
+    'gives up the node numbers of an instance that is gone, and tells from when on another may have them';
+
+CREATE FUNCTION snowflake.ignore_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_ignore_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) IS
+    'lets the claims of an unrelated instance count for nothing on this server';
+
+CREATE FUNCTION snowflake.separate_copy(force boolean DEFAULT false)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_separate_copy'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.separate_copy(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.separate_copy(boolean) IS
+    'makes this server, a physical copy, an instance of its own that has no node number yet';
+
+CREATE FUNCTION snowflake.take_over_node(force boolean DEFAULT false)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_take_over_node'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.take_over_node(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.take_over_node(boolean) IS
+    'takes over the node numbers of the instance that this database comes from, after pg_upgrade';
+
+CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
+    RETURNS integer
+    AS 'MODULE_PATHNAME', 'snowflake_reserve_nodes'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
+    'claims a range of node numbers for snowflake.lease_node on this instance';
+
+CREATE FUNCTION snowflake.release_nodes(first integer, last integer)
+    RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'snowflake_release_nodes'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake.release_nodes(integer, integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
+    'gives up node numbers that are reserved for leases, and tells from when on another instance may have them';
+
+-- The role that installs the extension, such as the owner of the database, can number a server that nobody
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has.
+DO $install$
+DECLARE
+    installer CONSTANT name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake');
+BEGIN
+    EXECUTE format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.announce_node() TO %I',
+                   installer);
+END
+$install$;
+
+-- A number that the setting gives is in the registry from now on.
+DO $install$
+BEGIN
+    PERFORM snowflake._say_what_lacks();
+END
+$install$;
+
+-- A lease of a node number is two advisory locks of the session. One is of the number: its keys are a number
+-- that stands for this extension, and the node. The other is of the token, whose lowest bits are the node.
+-- A client that shares the session with others, by way of a pooler, can show only the token of its own lease.
+CREATE FUNCTION snowflake.lease_node(OUT node integer, INOUT token bigint DEFAULT NULL)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    lock_class CONSTANT integer := 1936617335; -- "snow" in ASCII
+    candidates CONSTANT integer[] := ARRAY(
+        SELECT number FROM snowflake.cluster c, generate_series(c.node, c.last_node) number
+            WHERE c.is_this_instance AND c.kind = 'lease' AND c.lost_to IS NULL ORDER BY number);
+    is_held boolean;
+BEGIN
+    -- A standby has the claims of its primary, but not its locks: it would lease a number twice.
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'cannot execute snowflake.lease_node() during recovery'
+            USING ERRCODE = 'read_only_sql_transaction',
+                  HINT = 'Lease the node number on the primary.';
+    END IF;
+
+    IF token IS NOT NULL THEN
+        node := (token & snowflake._last_node())::integer;
+        SELECT count(*) = 2 INTO is_held FROM pg_locks l
+            WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock'
+              AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+              AND (l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = token
+                   OR l.objsubid = 2 AND l.classid = lock_class::oid AND l.objid = node::oid);
+        IF NOT is_held THEN
+            RAISE EXCEPTION 'this session does not hold the lease of snowflake node %', node
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = 'The session that leased it has ended, or a pooler has passed this call to another session.',
+                      HINT = 'Use a connection of its own, and lease again: SELECT * FROM snowflake.lease_node();';
+        ELSIF node <> ALL (candidates) THEN
+            RAISE EXCEPTION 'snowflake node % is not reserved for leases any more', node
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      HINT = 'Lease another: SELECT * FROM snowflake.lease_node();';
+        END IF;
+        RETURN;
+    END IF;
+
+    -- A number that this session has leased already is another client's, for all that is known.
+    FOR node IN
+        SELECT candidate FROM unnest(candidates) candidate
+            WHERE NOT EXISTS (SELECT FROM pg_locks l
+                                  WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid()
+                                    AND l.classid = lock_class::oid AND l.objsubid = 2
+                                    AND l.objid = candidate::oid)
+            ORDER BY candidate
+    LOOP
+        IF pg_try_advisory_lock(lock_class, node) THEN
+            token := ('x' || left(replace(gen_random_uuid()::text, '-', ''), 12))::bit(48)::bigint << 10 | node;
+            PERFORM pg_advisory_lock(token);
+            RETURN;
+        END IF;
+    END LOOP;
+
+    IF candidates = '{}' THEN
+        RAISE EXCEPTION 'no snowflake nodes are reserved for leases on this instance'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'As a superuser, run for example: SELECT snowflake.reserve_nodes(900, 999);';
+    END IF;
+    RAISE EXCEPTION 'all % snowflake nodes that are reserved for leases are in use',
+                    cardinality(candidates)
+        USING ERRCODE = 'configuration_limit_exceeded',
+              HINT = format('As a superuser, reserve more, for example: '
+                            'SELECT snowflake.reserve_nodes(1000, %s);', snowflake._last_node());
+END $function$;
+REVOKE EXECUTE ON FUNCTION snowflake.lease_node(bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
+    'leases a node number to this session until it ends, or confirms the lease of a token';
+
