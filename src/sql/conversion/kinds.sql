@@ -4,7 +4,7 @@
 --   _<kind>_found(objects)         which of the objects of the kind's catalog are of the kind
 --   _<kind>_obstacles(dependents)  what keeps them from being made again
 --   _<kind>_drop(dependent)        the command that takes one out of the way; NULL: it goes with another
---   _<kind>_commands(dependent)    the commands that make it again, and the roles that run them
+--   _<kind>_commands(dependent)    the commands that make it again, and the role of each, where it is not _maker()
 
 CREATE FUNCTION snowflake._kinds(
         OUT kind text, OUT class oid,
@@ -88,8 +88,7 @@ BEGIN
     LOOP
         EXECUTE format('SELECT snowflake.%I($1)', '_' || d.kind || '_drop') INTO step.command USING d;
         IF step.command IS NOT NULL THEN
-            -- Where a table is rewritten, its owner's code runs.
-            step.role := CASE WHEN d.kind = 'generated' THEN pg_get_userbyid(snowflake._table_role(d.relid)) END;
+            step.role := pg_get_userbyid(snowflake._maker(d));
             step.effect := format('%s %s, made again below', d.kind, coalesce(d.name, 'of ' || d.relid));
             RETURN NEXT step;
         END IF;
@@ -101,7 +100,7 @@ COMMENT ON FUNCTION snowflake._kinds_drops(snowflake._conversion_dependent[]) IS
 
 CREATE FUNCTION snowflake._kind_commands(
         dependent snowflake._conversion_dependent,
-        OUT command text, OUT role oid) -- that runs it; NULL: the caller
+        OUT command text, OUT role oid) -- that runs it; NULL: see _maker()
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -128,14 +127,15 @@ CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependen
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x.command,
-               CASE WHEN x.n = 1 AND k.is_made
-                    THEN format('%s%s %s as before', CASE WHEN d.is_rebuilt THEN 'rebuilt ' END, d.kind,
-                                coalesce(d.name, 'on ' || d.relid)) END,
-               NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
+        SELECT step.*
             FROM unnest(dependents) d
             JOIN snowflake._kinds() k ON k.kind = d.kind
             CROSS JOIN LATERAL snowflake._kind_commands(d) WITH ORDINALITY x(command, role, n)
+            CROSS JOIN LATERAL snowflake._step(
+                x.command, coalesce(x.role, snowflake._maker(d)),
+                CASE WHEN x.n = 1 AND k.is_made
+                     THEN format('%s%s %s as before', CASE WHEN d.is_rebuilt THEN 'rebuilt ' END, d.kind,
+                                 coalesce(d.name, 'on ' || d.relid)) END) step
             ORDER BY d.depth, CASE WHEN NOT d.is_rebuilt THEN k.turn END, d.objid, x.n;
 END
 $function$;

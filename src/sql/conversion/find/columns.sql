@@ -200,22 +200,3 @@ END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_columns(regclass) IS
     'finds the columns that the conversion of a sequence looks at, and says what becomes of them';
-
-CREATE FUNCTION snowflake._tables_without_code(columns snowflake._conversion_column[])
-    RETURNS jsonb
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    SET jit = off
-    AS $function$
-BEGIN
-    RETURN (
-        SELECT coalesce(jsonb_agg(DISTINCT concerned.relid), '[]')
-            FROM unnest(columns) c
-            CROSS JOIN LATERAL snowflake._table_tree(c.relid) tree(relid)
-            CROSS JOIN LATERAL (SELECT tree.relid::oid
-                                UNION SELECT x::oid FROM snowflake._table_partners(tree.relid) x) concerned(relid)
-            WHERE CASE WHEN c.widened THEN NOT snowflake._has_planned_code(concerned.relid) END);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._tables_without_code(snowflake._conversion_column[]) IS
-    'lists the tables that widening columns concerns and that the server plans no code of users for';

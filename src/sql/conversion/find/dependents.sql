@@ -25,6 +25,35 @@ CREATE TYPE snowflake._conversion_step AS (
 COMMENT ON TYPE snowflake._conversion_step IS
     'a step of conversion_plan(), without its number';
 
+CREATE FUNCTION snowflake._step(
+        command text,
+        owner oid, -- whose rights the command has; NULL: the caller types it
+        effect text DEFAULT NULL, rewrites regclass DEFAULT NULL, size bigint DEFAULT NULL)
+    RETURNS snowflake._conversion_step
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ROW(command, effect, rewrites, size, pg_catalog.pg_get_userbyid(owner))::snowflake._conversion_step;
+COMMENT ON FUNCTION snowflake._step(text, oid, text, regclass, bigint) IS
+    'returns a step that is a command';
+
+CREATE FUNCTION snowflake._remark(effect text)
+    RETURNS snowflake._conversion_step
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(NULL, effect, NULL, NULL, NULL)::snowflake._conversion_step;
+COMMENT ON FUNCTION snowflake._remark(text) IS
+    'returns a step that is a remark';
+
+CREATE FUNCTION snowflake._owner(relation oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._owner(oid) IS
+    'returns the role that owns a relation, as which commands on it run';
+
 -- The walk goes on from columns to be widened, from generated columns, from views, from routines (with
 -- a body in standard SQL, or that take or return rows of a view), and from the sequence of an identity,
 -- which is made anew. The row type of a table leads to the materialized views that store rows of it.

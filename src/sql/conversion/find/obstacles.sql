@@ -210,54 +210,16 @@ DECLARE
     sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
 BEGIN
     RETURN QUERY
-        -- The server does not let the caller alter or drop what belongs to somebody else.
-        SELECT format('%s is owned by %I', r.relid, pg_get_userbyid(c.relowner))
-            FROM (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.new_default IS NOT NULL
-                  UNION SELECT d.relid FROM unnest(dependents) d WHERE NOT d.is_rebuilt) r
-            JOIN pg_class c ON c.oid = r.relid
-            WHERE NOT pg_has_role(c.relowner, 'USAGE');
-    RETURN QUERY
-        SELECT format('foreign key %I of table %s cannot be made again: %I may not reference table %s',
-                      k.conname, k.conrelid::regclass, pg_get_userbyid(made_by.role), k.confrelid::regclass)
-            FROM (SELECT x.relid, coalesce(snowflake._table_role(x.relid), quote_ident(current_user)::regrole)
-                      FROM (SELECT DISTINCT x.relid FROM unnest(columns) x WHERE x.widened) x) made_by(relid, role)
-            JOIN unnest(columns) x ON x.relid = made_by.relid AND x.widened
-            CROSS JOIN LATERAL (
-                SELECT * FROM pg_constraint WHERE conrelid = x.relid AND contype = 'f' AND x.attnum = ANY (conkey)
-                UNION ALL
-                -- By way of pg_depend, which has an index on what is referenced.
-                SELECT referencing.*
-                    FROM pg_depend d
-                    JOIN pg_constraint referencing ON referencing.oid = d.objid
-                    WHERE d.classid = 'pg_constraint'::regclass
-                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = x.relid AND d.refobjsubid = x.attnum
-                      AND referencing.contype = 'f' AND referencing.confrelid = x.relid
-                      AND x.attnum = ANY (referencing.confkey)
-            ) k
-            WHERE EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
-                              WHERE NOT has_column_privilege(made_by.role, k.confrelid, key.attnum, 'REFERENCES'));
-    RETURN QUERY
-        SELECT format('foreign keys of table %s, which %I owns, cannot be made again without running code of that role',
-                      c.oid::regclass, pg_get_userbyid(c.relowner))
-            FROM (SELECT DISTINCT x.relid FROM unnest(columns) x WHERE x.widened) x
-            CROSS JOIN LATERAL snowflake._table_partners(x.relid) partner(relid)
-            JOIN pg_class c ON c.oid = partner.relid
-            WHERE CASE WHEN c.relowner = sequence_owner
-                                 OR snowflake._is_taken_along(sequence_owner, c.relowner) THEN false
-                       ELSE snowflake._has_planned_code(c.oid) END;
-    RETURN QUERY
-        SELECT format('table %s, which inherits from %s, is owned by %I: code of that role would run as %I',
-                      c.oid::regclass, x.relid, pg_get_userbyid(c.relowner), x.role)
-            FROM (SELECT DISTINCT x.relid,
-                         coalesce(pg_get_userbyid(snowflake._table_role(x.relid)), current_user) AS role
-                      FROM unnest(columns) x
-                      WHERE x.widened AND NOT x.is_inherited
-                        AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = x.relid)) x
-            CROSS JOIN LATERAL snowflake._table_tree(x.relid) member(relid)
-            JOIN pg_class c ON c.oid = member.relid
-            JOIN pg_roles o ON o.oid = c.relowner
-            WHERE CASE WHEN o.rolname = x.role OR o.rolsuper THEN false
-                       ELSE snowflake._has_users_code(c.oid) END;
+        SELECT format('foreign key %I of table %s cannot be made again: %I may not reference table %s: '
+                      'GRANT REFERENCES ON %4$s TO %3$I',
+                      k.conname, k.conrelid::regclass, pg_get_userbyid(t.relowner), k.confrelid::regclass)
+            FROM unnest(columns) x
+            JOIN pg_class t ON t.oid = x.relid
+            CROSS JOIN LATERAL snowflake._keys_of(x.relid, x.attnum) keys(key)
+            JOIN pg_constraint k ON k.oid = keys.key
+            WHERE x.widened
+              AND EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
+                              WHERE NOT has_column_privilege(t.relowner, k.confrelid, key.attnum, 'REFERENCES'));
     RETURN QUERY
         -- A function of a stranger must not take the place of another of the same name, which it may do where
         -- it fits a bigint better.
@@ -328,6 +290,9 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns)
                   UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_callers(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_authors(columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_rights(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_sessions(columns, dependents)
                   UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)

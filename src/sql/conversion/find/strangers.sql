@@ -62,10 +62,11 @@ CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake.
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT NULL::text, remark, NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM (SELECT snowflake._strangers_defaults(seq)
                   UNION SELECT snowflake._strangers_references(seq, columns)) x(remark)
-            ORDER BY remark;
+            CROSS JOIN LATERAL snowflake._remark(x.remark) step
+            ORDER BY x.remark;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_strangers(regclass, snowflake._conversion_column[]) IS

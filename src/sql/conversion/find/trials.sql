@@ -1,5 +1,4 @@
--- Trials of expressions with IDs: a default or a check is evaluated, where that runs nobody's code and
--- changes nothing.
+-- Trials of expressions with IDs: a default or a check is evaluated, as the owner of its table, unless it is volatile.
 
 CREATE FUNCTION snowflake._conversion_trials(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
@@ -54,7 +53,7 @@ BEGIN
     END IF;
     RETURN NULL;
 EXCEPTION
-    WHEN data_exception THEN
+    WHEN data_exception OR plpgsql_error THEN
         RETURN SQLERRM;
     -- Other errors do not come from the values: the expression fails with any number.
     WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
@@ -84,7 +83,7 @@ BEGIN
     END IF;
     RETURN NULL;
 EXCEPTION
-    WHEN data_exception THEN
+    WHEN data_exception OR plpgsql_error THEN
         RETURN SQLERRM;
     WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
         RETURN NULL;

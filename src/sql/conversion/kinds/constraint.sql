@@ -115,13 +115,6 @@ CREATE FUNCTION snowflake._constraint_obstacles(dependents snowflake._conversion
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x
-            FROM unnest(dependents) d
-            JOIN pg_constraint k ON k.oid = d.objid
-            CROSS JOIN LATERAL snowflake._creation_obstacles(
-                'pg_constraint'::regclass, k.oid, k.connamespace, NULL, true) x
-            WHERE NOT d.is_rebuilt AND k.conindid <> 0;
-    RETURN QUERY
         SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
                       k.conname, k.conrelid::regclass)
             FROM unnest(dependents) d JOIN pg_constraint k ON k.oid = d.objid
@@ -168,9 +161,7 @@ BEGIN
     IF NOT dependent.is_rebuilt THEN
         command := format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname,
                           pg_get_constraintdef(o.oid));
-        role := snowflake._maker_on_relation('pg_constraint'::regclass, o.oid, true);
         RETURN NEXT;
-        role := NULL;
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
             'pg_constraint'::regclass, o.oid, format('CONSTRAINT %I ON %s', o.conname, o.relation)) x;
         IF o.options IS NOT NULL THEN
@@ -179,7 +170,8 @@ BEGIN
         END IF;
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(o.conindid, false) x;
     END IF;
-    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;
+    -- Only a superuser may, and the command evaluates nothing.
+    RETURN QUERY SELECT x, quote_ident(current_user)::regrole::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._constraint_commands(snowflake._conversion_dependent) IS

@@ -177,9 +177,7 @@ CREATE FUNCTION snowflake._generated_expressions(dependents snowflake._conversio
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER TABLE ONLY %s %s', t.relid, t.actions),
-               format('rewrites table %s (%s) if a column of these is stored', t.relid, pg_size_pretty(pg_total_relation_size(t.relid))),
-               t.relid, pg_total_relation_size(t.relid), pg_get_userbyid(snowflake._table_role(t.relid))
+        SELECT step.*
             FROM (SELECT d.relid, string_agg(format('ALTER COLUMN %I SET EXPRESSION AS (%s)', a.attname,
                                                     pg_get_expr(f.adbin, f.adrelid)), ', ' ORDER BY a.attnum) AS actions
                       FROM unnest(dependents) d
@@ -187,6 +185,10 @@ BEGIN
                       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                       WHERE d.kind = 'generated' AND snowflake._stays_in_place(f.oid)
                       GROUP BY d.relid) t
+            CROSS JOIN LATERAL (SELECT pg_total_relation_size(t.relid)) held(size)
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER TABLE ONLY %s %s', t.relid, t.actions), snowflake._owner(t.relid),
+                format('rewrites table %s (%s) if a column of these is stored', t.relid, pg_size_pretty(held.size)), t.relid, held.size) step
             ORDER BY t.relid::oid;
 END
 $function$;

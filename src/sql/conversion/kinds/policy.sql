@@ -64,7 +64,6 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    role := snowflake._maker_on_relation('pg_policy'::regclass, o.oid, false);
     command := concat(format('CREATE POLICY %I ON %s AS %s FOR %s TO %s', o.name, o.relation, o.type,
                              o.command, o.roles),
                       o.using_clause, o.check_clause);

@@ -18,7 +18,7 @@ COMMENT ON FUNCTION snowflake._publication_found(snowflake._conversion_object[])
 
 CREATE FUNCTION snowflake._publication_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
@@ -27,7 +27,16 @@ BEGIN
             FROM unnest(dependents) d
             JOIN pg_publication_rel b ON b.oid = d.objid
             JOIN pg_publication p ON p.oid = b.prpubid
-            WHERE NOT pg_has_role(p.pubowner, 'USAGE');
+            WHERE NOT snowflake._may_become(p.pubowner);
+    -- A publication's owner has to own the tables in it.
+    RETURN QUERY
+        SELECT format('publication %I is owned by %I, who may not act for %I, the owner of table %s: give both to one owner', p.pubname,
+                      pg_get_userbyid(p.pubowner), pg_get_userbyid(c.relowner), d.relid)
+            FROM unnest(dependents) d
+            JOIN pg_publication_rel b ON b.oid = d.objid
+            JOIN pg_publication p ON p.oid = b.prpubid
+            JOIN pg_class c ON c.oid = d.relid
+            WHERE NOT pg_has_role(p.pubowner, c.relowner, 'USAGE');
 END
 $function$;
 COMMENT ON FUNCTION snowflake._publication_obstacles(snowflake._conversion_dependent[]) IS

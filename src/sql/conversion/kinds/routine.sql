@@ -25,25 +25,24 @@ CREATE FUNCTION snowflake._routine_obstacles(dependents snowflake._conversion_de
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s is owned by %I', pg_describe_object('pg_proc'::regclass, p.oid, 0),
-                      pg_get_userbyid(p.proowner))
-            FROM unnest(dependents) d
-            JOIN pg_proc p ON p.oid = d.objid
-            WHERE NOT pg_has_role(p.proowner, 'USAGE');
-    RETURN QUERY
-        SELECT x
-            FROM unnest(dependents) d
-            JOIN pg_proc p ON p.oid = d.objid
-            CROSS JOIN LATERAL snowflake._creation_obstacles(
-                'pg_proc'::regclass, p.oid, p.pronamespace, p.proowner, true) x;
-    RETURN QUERY
-        SELECT format('%s cannot be made again: %I may not use the language %I',
-                      pg_describe_object('pg_proc'::regclass, p.oid, 0), current_user, l.lanname)
+        SELECT format('%s cannot be made again: %I may not use the language %I: GRANT USAGE ON LANGUAGE %3$I TO %2$I',
+                      pg_describe_object('pg_proc'::regclass, p.oid, 0), pg_get_userbyid(p.proowner), l.lanname)
             FROM unnest(dependents) d
             JOIN pg_proc p ON p.oid = d.objid
             JOIN pg_language l ON l.oid = p.prolang
-            WHERE NOT (l.lanpltrusted AND has_language_privilege(l.oid, 'USAGE'))
-              AND NOT snowflake._is_superuser();
+            WHERE NOT has_language_privilege(p.proowner, l.oid, 'USAGE');
+    RETURN QUERY
+        SELECT format('%s cannot be made again: it %s, and %I is no superuser: drop it, and make it again afterwards',
+                      pg_describe_object('pg_proc'::regclass, p.oid, 0), why.text, r.rolname)
+            FROM unnest(dependents) d
+            JOIN pg_proc p ON p.oid = d.objid
+            JOIN pg_language l ON l.oid = p.prolang
+            JOIN pg_roles r ON r.oid = p.proowner AND NOT r.rolsuper
+            CROSS JOIN LATERAL (
+                SELECT 'is leakproof' WHERE p.proleakproof
+                UNION ALL SELECT 'has a support function' WHERE p.prosupport <> 0
+                UNION ALL SELECT 'is written in a language that is not trusted' WHERE NOT l.lanpltrusted
+            ) why(text);
     RETURN QUERY
         SELECT x
             FROM unnest(dependents) d
@@ -66,27 +65,6 @@ $function$;
 COMMENT ON FUNCTION snowflake._routine_drop(snowflake._conversion_dependent) IS
     'returns the command that drops a function or procedure';
 
-CREATE FUNCTION snowflake._routine_maker(routine oid)
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN (
-        SELECT snowflake._maker(
-                   'pg_proc'::regclass, p.oid, p.proowner, p.pronamespace,
-                   has_language_privilege(p.proowner, p.prolang, 'USAGE')
-                   AND (l.lanpltrusted OR (SELECT rolsuper FROM pg_roles WHERE oid = p.proowner))
-                   -- Some of these only a superuser may say.
-                   AND NOT p.proleakproof AND p.prosupport = 0 AND p.proconfig IS NULL,
-                   snowflake._is_harmless_to_parse('pg_proc', p.oid))
-            FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-            WHERE p.oid = routine AND p.proowner <> quote_ident(current_user)::regrole);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._routine_maker(oid) IS
-    'returns the role that makes a function or procedure again; NULL: the caller';
-
 CREATE FUNCTION snowflake._routine_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
@@ -96,24 +74,18 @@ CREATE FUNCTION snowflake._routine_commands(
     AS $function$
 DECLARE
     o record;
-    maker constant oid := snowflake._routine_maker(dependent.objid);
 BEGIN
-    SELECT p.oid, p.oid::regprocedure AS name, p.proowner INTO o
+    SELECT p.oid, p.oid::regprocedure AS name INTO o
         FROM pg_proc p
         WHERE p.oid = dependent.objid AND p.prokind <> 'a';
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    role := maker;
     command := rtrim(pg_get_functiondef(o.oid), E'\n');
     RETURN NEXT;
-    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
         'pg_proc'::regclass, o.oid, format('ROUTINE %s', o.name)) x;
-    IF o.proowner <> coalesce(maker, quote_ident(current_user)::regrole) THEN
-        command := format('ALTER ROUTINE %s OWNER TO %I', o.name, pg_get_userbyid(o.proowner));
-        RETURN NEXT;
-    END IF;
-    RETURN QUERY SELECT x.command, coalesce(x.role, maker)
+    RETURN QUERY SELECT x.command, x.role
         FROM snowflake._conversion_rights('pg_proc'::regclass, o.oid) x;
 END
 $function$;

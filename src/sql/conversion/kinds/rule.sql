@@ -57,10 +57,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    role := snowflake._maker_on_relation('pg_rewrite'::regclass, o.oid, false);
     command := rtrim(pg_get_ruledef(o.oid), ';');
     RETURN NEXT;
-    role := NULL;
     IF o.enabled <> 'O' THEN
         command := format('ALTER TABLE %s %s RULE %I', o.relation,
                           snowflake._conversion_firing(o.enabled), o.name);

@@ -10,7 +10,7 @@ BEGIN
     RETURN QUERY
         SELECT 'statistics', o.classid, o.objid, s.stxrelid::regclass, NULL::text, o.depth, o.depth = 1,
                o.depth = 1 AND coalesce(s.stxstattarget, -1) < 0
-                   AND s.stxowner = quote_ident(current_user)::regrole
+                   AND s.stxowner = snowflake._owner(s.stxrelid)
             FROM unnest(objects) o
             JOIN pg_statistic_ext s ON s.oid = o.objid
             WHERE o.classid = 'pg_statistic_ext'::regclass;
@@ -26,11 +26,9 @@ CREATE FUNCTION snowflake._statistics_obstacles(dependents snowflake._conversion
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x
-            FROM unnest(dependents) d
-            JOIN pg_statistic_ext s ON s.oid = d.objid
-            CROSS JOIN LATERAL snowflake._creation_obstacles(
-                'pg_statistic_ext'::regclass, s.oid, s.stxnamespace, s.stxowner, NOT d.is_rebuilt) x;
+        SELECT format('%s is owned by %I', pg_describe_object('pg_statistic_ext'::regclass, s.oid, 0), pg_get_userbyid(s.stxowner))
+            FROM unnest(dependents) d JOIN pg_statistic_ext s ON s.oid = d.objid
+            WHERE NOT snowflake._may_become(s.stxowner);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._statistics_obstacles(snowflake._conversion_dependent[]) IS
@@ -57,7 +55,6 @@ CREATE FUNCTION snowflake._statistics_commands(
     AS $function$
 DECLARE
     o record;
-    maker oid;
 BEGIN
     SELECT s.oid, format('%I.%I', n.nspname, s.stxname) AS name, s.stxowner, s.stxstattarget INTO o
         FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
@@ -66,11 +63,8 @@ BEGIN
         RETURN;
     END IF;
     IF NOT dependent.is_rebuilt THEN
-        maker := snowflake._maker_on_relation('pg_statistic_ext'::regclass, o.oid, false);
         command := pg_get_statisticsobjdef(o.oid);
-        role := maker;
         RETURN NEXT;
-        role := NULL;
     END IF;
     IF o.stxstattarget >= 0 THEN
         command := format('ALTER STATISTICS %s SET STATISTICS %s', o.name, o.stxstattarget);
@@ -80,7 +74,9 @@ BEGIN
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
             'pg_statistic_ext'::regclass, o.oid, format('STATISTICS %s', o.name)) x;
     END IF;
-    IF o.stxowner <> coalesce(maker, quote_ident(current_user)::regrole) THEN
+    -- The caller gives them away, which evaluates nothing.
+    IF o.stxowner <> snowflake._owner(dependent.relid) THEN
+        role := quote_ident(current_user)::regrole;
         command := format('ALTER STATISTICS %s OWNER TO %I', o.name, pg_get_userbyid(o.stxowner));
         RETURN NEXT;
     END IF;

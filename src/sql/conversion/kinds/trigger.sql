@@ -25,29 +25,12 @@ CREATE FUNCTION snowflake._trigger_obstacles(dependents snowflake._conversion_de
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('trigger %I of %s cannot be made again: %I may not execute the function %s',
-                      t.tgname, d.relid, current_user, t.tgfoid::regprocedure)
-            FROM unnest(dependents) d JOIN pg_trigger t ON t.oid = d.objid
-            WHERE NOT has_function_privilege(t.tgfoid, 'EXECUTE');
-    RETURN QUERY
-        SELECT format('trigger %I of %s cannot be made again: %I may not create triggers there', t.tgname,
-                      d.relid, current_user)
-            FROM unnest(dependents) d JOIN pg_trigger t ON t.oid = d.objid
-            WHERE NOT has_table_privilege(d.relid, 'TRIGGER');
-    -- Any role that has the right TRIGGER may have made a trigger, which has no owner. The server parses the
-    -- constants of its condition when it is made again.
-    RETURN QUERY
-        SELECT DISTINCT format('trigger %I of %s cannot be made again without running code of %I', t.tgname,
-                               d.relid, pg_get_userbyid(y.typowner))
+        SELECT format('trigger %I of %s cannot be made again: %I may not execute its function: GRANT EXECUTE ON FUNCTION %s TO %3$I',
+                      t.tgname, d.relid, pg_get_userbyid(c.relowner), t.tgfoid::regprocedure)
             FROM unnest(dependents) d
             JOIN pg_trigger t ON t.oid = d.objid
             JOIN pg_class c ON c.oid = d.relid
-            JOIN pg_depend e ON e.classid = 'pg_trigger'::regclass AND e.objid = t.oid
-                            AND e.refclassid = 'pg_type'::regclass
-            JOIN pg_type y ON y.oid = e.refobjid
-            WHERE CASE WHEN y.typowner = c.relowner OR snowflake._is_taken_along(c.relowner, y.typowner)
-                       THEN false
-                       ELSE NOT snowflake._is_harmless_to_parse('pg_trigger', t.oid) END;
+            WHERE NOT has_function_privilege(c.relowner, t.tgfoid, 'EXECUTE');
 END
 $function$;
 COMMENT ON FUNCTION snowflake._trigger_obstacles(snowflake._conversion_dependent[]) IS
@@ -81,10 +64,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    role := snowflake._maker_on_relation('pg_trigger'::regclass, o.oid, false);
     command := pg_get_triggerdef(o.oid);
     RETURN NEXT;
-    role := NULL;
     IF o.enabled <> 'O' THEN
         command := format('ALTER TABLE %s %s TRIGGER %I', o.relation,
                           snowflake._conversion_firing(o.enabled), o.name);

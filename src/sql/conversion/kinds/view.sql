@@ -30,12 +30,18 @@ BEGIN
             JOIN pg_class c ON c.oid = d.relid
             JOIN pg_type y ON y.oid = c.reltype
             WHERE y.typacl IS NOT NULL;
+    -- Its owner makes a view again in a restricted operation, which makes nothing temporary.
     RETURN QUERY
-        SELECT x
+        SELECT format('view %s is temporary: drop it, and make it again afterwards', d.relid)
+            FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
+            WHERE c.relpersistence = 't';
+    RETURN QUERY
+        SELECT format('materialized view %s cannot be made again: %I may not create objects in tablespace %I: '
+                      'GRANT CREATE ON TABLESPACE %3$I TO %2$I', d.relid, pg_get_userbyid(c.relowner), s.spcname)
             FROM unnest(dependents) d
             JOIN pg_class c ON c.oid = d.relid
-            CROSS JOIN LATERAL snowflake._creation_obstacles(
-                'pg_class'::regclass, c.oid, c.relnamespace, c.relowner, true) x;
+            JOIN pg_tablespace s ON s.oid = c.reltablespace
+            WHERE NOT has_tablespace_privilege(c.relowner, s.oid, 'CREATE');
     RETURN QUERY
         SELECT x
             FROM unnest(dependents) d
@@ -63,29 +69,6 @@ $function$;
 COMMENT ON FUNCTION snowflake._view_drop(snowflake._conversion_dependent) IS
     'returns the command that drops a view';
 
-CREATE FUNCTION snowflake._view_maker(rewrite oid)
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN (
-        SELECT snowflake._maker(
-                   'pg_rewrite'::regclass, r.oid, c.relowner, c.relnamespace,
-                   c.relpersistence <> 't'
-                   AND (c.reltablespace = 0
-                        OR has_tablespace_privilege(c.relowner, c.reltablespace, 'CREATE')),
-                   snowflake._is_harmless_to_parse('pg_rewrite', r.oid)
-                   AND NOT EXISTS (SELECT FROM pg_attrdef
-                                       WHERE adrelid = c.oid
-                                         AND NOT snowflake._is_harmless_to_parse('pg_attrdef', oid)))
-            FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
-            WHERE r.oid = rewrite AND c.relowner <> quote_ident(current_user)::regrole);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._view_maker(oid) IS
-    'returns the role that makes a view again; NULL: the caller';
-
 -- Everything of CREATE VIEW but the query, which the server deparses.
 CREATE FUNCTION snowflake._view_definition(view oid)
     RETURNS text
@@ -94,8 +77,7 @@ CREATE FUNCTION snowflake._view_definition(view oid)
     AS $function$
 BEGIN
     RETURN (
-        SELECT concat('CREATE ', CASE c.relpersistence WHEN 't' THEN 'TEMPORARY ' END,
-                      CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
+        SELECT concat('CREATE ', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
                       c.oid::regclass, ' USING ' || quote_ident(m.amname),
                       (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
                                                              x.option_value), ', ') || ')'
@@ -125,9 +107,8 @@ CREATE FUNCTION snowflake._view_commands(
     AS $function$
 DECLARE
     o record;
-    maker constant oid := snowflake._view_maker(dependent.objid);
 BEGIN
-    SELECT c.oid, c.oid::regclass AS name, c.reltype, c.relowner,
+    SELECT c.oid, c.oid::regclass AS name, c.reltype,
            CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END AS type,
            CASE WHEN c.relkind = 'm' THEN
                CASE c.relreplident WHEN 'f' THEN 'FULL' WHEN 'n' THEN 'NOTHING' END
@@ -139,33 +120,28 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    role := maker;
     command := snowflake._view_definition(o.oid);
     RETURN NEXT;
     RETURN QUERY SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', o.name, a.attname,
-                               pg_get_expr(f.adbin, f.adrelid)), maker
+                               pg_get_expr(f.adbin, f.adrelid)), NULL::oid
         FROM pg_attribute a
         JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
         WHERE a.attrelid = o.oid
         ORDER BY a.attnum;
-    RETURN QUERY SELECT setting, maker
+    RETURN QUERY SELECT setting, NULL::oid
         FROM pg_attribute a, snowflake._conversion_column_settings(o.type, o.name, a.attname) setting
         WHERE a.attrelid = o.oid AND a.attnum > 0;
     IF o.replica_identity IS NOT NULL THEN
         command := format('ALTER %s %s REPLICA IDENTITY %s', o.type, o.name, o.replica_identity);
         RETURN NEXT;
     END IF;
-    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
         'pg_class'::regclass, o.oid, format('%s %s', o.type, o.name)) x;
-    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
         'pg_rewrite'::regclass, dependent.objid, format('RULE "_RETURN" ON %s', o.name)) x;
-    RETURN QUERY SELECT x, maker FROM snowflake._conversion_annotations(
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
         'pg_type'::regclass, o.reltype, format('TYPE %s', o.name)) x;
-    IF o.relowner <> coalesce(maker, quote_ident(current_user)::regrole) THEN
-        command := format('ALTER %s %s OWNER TO %I', o.type, o.name, pg_get_userbyid(o.relowner));
-        RETURN NEXT;
-    END IF;
-    RETURN QUERY SELECT x.command, coalesce(x.role, maker)
+    RETURN QUERY SELECT x.command, x.role
         FROM snowflake._conversion_rights('pg_class'::regclass, o.oid) x;
 END
 $function$;
@@ -173,8 +149,7 @@ COMMENT ON FUNCTION snowflake._view_commands(snowflake._conversion_dependent) IS
     'returns the commands that make a view again, without filling it';
 
 -- Materialized views are filled when everything is there: without its policies a table would show
--- nothing to a role that does not own it. The view has its owner by then, so that the functions that
--- its query calls do not run as the role that converts.
+-- nothing to a role that does not own it.
 CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -182,11 +157,13 @@ CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_depen
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('REFRESH MATERIALIZED VIEW %s', d.relid),
-               format('fills materialized view %s (%s)', d.relid, pg_size_pretty(pg_total_relation_size(d.relid))), NULL::regclass,
-               pg_total_relation_size(d.relid), pg_get_userbyid(snowflake._view_maker(d.objid))
+        SELECT step.*
             FROM unnest(dependents) d
             JOIN pg_class c ON c.oid = d.relid
+            CROSS JOIN LATERAL (SELECT pg_total_relation_size(d.relid)) held(size)
+            CROSS JOIN LATERAL snowflake._step(
+                format('REFRESH MATERIALIZED VIEW %s', d.relid), c.relowner,
+                format('fills materialized view %s (%s)', d.relid, pg_size_pretty(held.size)), size => held.size) step
             WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated
             ORDER BY d.depth, d.objid;
 END

@@ -1,5 +1,5 @@
 -- What the library does for the conversion: expressions of the catalogs, read and made as trees
--- (src/conversion/expression.hpp, harmless.hpp and trial.hpp there), commands that run as another role (src/server/run_as.hpp),
+-- (src/conversion/expression.hpp, trial.hpp), commands that run as another role (src/server/run_as.hpp),
 -- and relations that are read by OID (src/server/by_oid.hpp).
 
 CREATE FUNCTION snowflake._sequence_uses(
@@ -57,7 +57,7 @@ CREATE FUNCTION snowflake._try_default(
     AS 'MODULE_PATHNAME', 'snowflake_try_default'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._try_default(oid, regclass, oid, integer, bigint[]) IS
-    'returns what a default makes of each number from the sequence; NULL: it could run a user''s code';
+    'returns what a default makes of each number from the sequence; NULL: it was not tried';
 
 CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, numbers bigint[])
     RETURNS text[]
@@ -67,28 +67,14 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
 COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
-    'returns what a check of one column makes of each number; NULL: it could run a user''s code';
+    'returns what a check of one column makes of each number; NULL: it was not tried';
 
 CREATE FUNCTION snowflake._try_partition(partition regclass, attnum smallint, numbers bigint[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_try_partition'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._try_partition(regclass, smallint, bigint[]) IS
-    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it could run a user''s code';
-
-CREATE FUNCTION snowflake._is_harmless_to_run(class regclass, object oid)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_run'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._is_harmless_to_run(regclass, oid) IS
-    'tells whether evaluating the stored expressions of an object runs nothing but harmless functions of the server';
-
-CREATE FUNCTION snowflake._is_harmless_to_parse(class regclass, object oid)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_harmless_to_parse'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._is_harmless_to_parse(regclass, oid) IS
-    'tells whether parsing the stored expressions of an object again runs no code of users';
+    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it was not tried';
 
 CREATE FUNCTION snowflake._session_of(temporary_schema oid)
     RETURNS integer
@@ -125,12 +111,19 @@ CREATE FUNCTION snowflake._may_become(role oid)
 COMMENT ON FUNCTION snowflake._may_become(oid) IS
     'tells whether _run_as() lets the caller act for a role, as SET ROLE would';
 
+CREATE FUNCTION snowflake._may_act_for(author oid, role oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_may_act_for'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._may_act_for(oid, oid) IS
+    'tells whether a role has the rights of another, or may SET ROLE to it';
+
 CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
-    'runs a command with the rights of a role, in a security-restricted context; role NULL: as the caller';
+    'runs a command with the rights of a role, in a security-restricted operation';
 
 CREATE FUNCTION snowflake._event_trigger_failed()
     RETURNS boolean

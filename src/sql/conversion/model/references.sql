@@ -17,159 +17,37 @@ $function$;
 COMMENT ON FUNCTION snowflake._table_tree(regclass) IS
     'returns a table and all that inherit from it, partitions among them';
 
--- The server simplifies the expressions of a table's indexes, statistics and partition key when it plans a
--- query on it, as it does to see whether a foreign key holds. CASE keeps the server from reading the
--- expressions of other tables first.
-CREATE FUNCTION snowflake._has_planned_code(tab regclass)
-    RETURNS boolean
+CREATE FUNCTION snowflake._keys_of(tab regclass, attnum smallint)
+    RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    RETURN EXISTS (SELECT FROM pg_index
-                       WHERE CASE WHEN indrelid = tab AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
-                                  THEN NOT snowflake._is_harmless_to_run('pg_class', indexrelid) END
-                         AND indrelid = tab)
-        OR EXISTS (SELECT FROM pg_statistic_ext
-                       WHERE CASE WHEN stxrelid = tab
-                                  THEN NOT snowflake._is_harmless_to_run('pg_statistic_ext', oid) END
-                         AND stxrelid = tab)
-        OR EXISTS (SELECT FROM pg_partitioned_table
-                       WHERE CASE WHEN partrelid = tab
-                                  THEN NOT snowflake._is_harmless_to_run('pg_partitioned_table', partrelid) END
-                         AND partrelid = tab)
-        -- Keys of different types may be compared by way of a user's cast.
-        OR EXISTS (SELECT FROM pg_constraint k
-                       CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(referencing, referenced)
-                       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.referencing
-                       JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.referenced
-                       WHERE k.conrelid = tab AND k.contype = 'f' AND a.atttypid <> r.atttypid
-                         -- ARRAY, because a join would compare with all types that users have made.
-                         AND 'd' <> ANY (ARRAY(SELECT y.typtype FROM pg_type y
-                                                   WHERE y.oid IN (a.atttypid, r.atttypid) AND y.oid >= 16384)));
+    RETURN QUERY
+        -- By way of pg_depend, which has an index on what is referenced.
+        SELECT k.oid
+            FROM pg_depend d
+            JOIN pg_constraint k ON k.oid = d.objid
+            WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
+              AND d.refobjid = tab AND d.refobjsubid = _keys_of.attnum AND k.contype = 'f';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._has_planned_code(regclass) IS
-    'tells whether the server may run code of users when it plans a query on a table or makes its foreign keys again';
+COMMENT ON FUNCTION snowflake._keys_of(regclass, smallint) IS
+    'returns the foreign keys of a column and to it, which the server makes again when it widens the column';
 
--- The server evaluates checks and generated columns as well when it rewrites a table.
-CREATE FUNCTION snowflake._has_users_code(tab regclass)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN snowflake._has_planned_code(tab)
-        OR EXISTS (SELECT FROM pg_constraint
-                       WHERE CASE WHEN conrelid = tab AND contype = 'c'
-                                  THEN NOT snowflake._is_harmless_to_run('pg_constraint', oid) END
-                         AND conrelid = tab)
-        OR EXISTS (SELECT FROM pg_attrdef f
-                       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-                       WHERE CASE WHEN f.adrelid = tab AND a.attgenerated <> ''
-                                  THEN NOT snowflake._is_harmless_to_run('pg_attrdef', f.oid) END
-                         AND f.adrelid = tab);
-END
-$function$;
-COMMENT ON FUNCTION snowflake._has_users_code(regclass) IS
-    'tells whether the server may run code of users when it rewrites a table';
-
-CREATE FUNCTION snowflake._table_partners(tab regclass)
+CREATE FUNCTION snowflake._table_partners(tab regclass, attnum smallint)
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT confrelid::regclass FROM pg_constraint WHERE conrelid = tab AND contype = 'f'
-        UNION
-        -- By way of pg_depend, which has an index on what is referenced.
-        SELECT k.conrelid::regclass
-            FROM pg_depend d
-            JOIN pg_constraint k ON k.oid = d.objid
-            WHERE d.classid = 'pg_constraint'::regclass
-              AND d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
-              AND k.contype = 'f' AND k.confrelid = tab;
+        SELECT DISTINCT CASE k.conrelid WHEN tab THEN k.confrelid ELSE k.conrelid END::regclass
+            FROM snowflake._keys_of(tab, attnum) keys(key) JOIN pg_constraint k ON k.oid = keys.key;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._table_partners(regclass) IS
-    'returns the tables that foreign keys link to a table, in either direction';
-
-CREATE FUNCTION snowflake._table_role(tab regclass)
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    SET jit = off
-    AS $function$
-DECLARE
-    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
-BEGIN
-    IF owner = quote_ident(current_user)::regrole THEN
-        RETURN NULL;
-    END IF;
-    RETURN (SELECT owner
-                WHERE EXISTS (
-                    SELECT FROM snowflake._table_tree(tab) tree(relid)
-                        WHERE snowflake._has_users_code(tree.relid)
-                    UNION ALL
-                    SELECT FROM snowflake._table_tree(tab) tree(relid)
-                        CROSS JOIN LATERAL snowflake._table_partners(tree.relid) partner(relid)
-                        WHERE snowflake._has_planned_code(partner.relid)));
-END
-$function$;
-COMMENT ON FUNCTION snowflake._table_role(regclass) IS
-    'returns the role whose rights a command has that may run code of the table''s owner; NULL: the caller''s';
-
-CREATE FUNCTION snowflake._default_role(tab regclass, attrdefs oid[])
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-DECLARE
-    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
-BEGIN
-    IF owner = quote_ident(current_user)::regrole THEN
-        RETURN NULL;
-    END IF;
-    RETURN (SELECT owner
-                WHERE EXISTS (SELECT FROM unnest(attrdefs) x
-                                  WHERE x IS NOT NULL AND NOT snowflake._is_harmless_to_parse('pg_attrdef', x)));
-END
-$function$;
-COMMENT ON FUNCTION snowflake._default_role(regclass, oid[]) IS
-    'returns the role that sets defaults of a table, made from those with these OIDs; NULL: the caller';
-
-CREATE FUNCTION snowflake._may_name_references(role oid, class oid, object oid)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    RETURN (
-        SELECT NOT EXISTS (
-            SELECT FROM pg_depend d
-                CROSS JOIN LATERAL (
-                    SELECT relnamespace FROM pg_class
-                        WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid
-                    UNION ALL
-                    SELECT pronamespace FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
-                    UNION ALL
-                    SELECT typnamespace FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
-                    UNION ALL
-                    SELECT oprnamespace FROM pg_operator
-                        WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
-                    UNION ALL
-                    SELECT collnamespace FROM pg_collation
-                        WHERE d.refclassid = 'pg_collation'::regclass AND oid = d.refobjid
-                ) named(namespace)
-                WHERE d.classid = class AND d.objid = object
-                  AND NOT (has_schema_privilege(role, named.namespace, 'USAGE')
-                           AND (d.refclassid <> 'pg_type'::regclass
-                                OR has_type_privilege(role, d.refobjid, 'USAGE')))));
-END
-$function$;
-COMMENT ON FUNCTION snowflake._may_name_references(oid, oid, oid) IS
-    'tells whether a role may look up names in the schemas of all that an object refers to';
+COMMENT ON FUNCTION snowflake._table_partners(regclass, smallint) IS
+    'returns the tables that foreign keys link to a column, in either direction';
 
 CREATE FUNCTION snowflake._references(
         tables oid[],
@@ -331,13 +209,6 @@ CREATE FUNCTION snowflake._require_references(expected jsonb)
 DECLARE
     differences text[];
 BEGIN
-    -- Between the plan and the locks that the server takes, the owner of a table may have added to it.
-    IF EXISTS (SELECT FROM jsonb_array_elements_text(expected -> 'harmless') x
-                   WHERE snowflake._has_planned_code(x::oid)) THEN
-        RAISE EXCEPTION 'checks or indexes of a table have changed meanwhile'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'Call the function again.';
-    END IF;
     -- An object that was not there before is not one that is made again. The extension itself, and the
     -- sequence, come into the defaults that are converted.
     differences := ARRAY(

@@ -31,7 +31,7 @@ COMMENT ON FUNCTION snowflake._conversion_held(oid, oid) IS
 -- the roles that the owner allowed to pass a right on, and so forth.
 CREATE FUNCTION snowflake._conversion_grants(
         classid oid, objid oid, only_part smallint,
-        OUT command text, OUT role oid) -- that runs it; NULL: the role that made the object
+        OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -91,7 +91,7 @@ COMMENT ON FUNCTION snowflake._conversion_grants(oid, oid, smallint) IS
 -- Rights that default privileges gave the object when it was made are taken away first.
 CREATE FUNCTION snowflake._conversion_rights(
         classid oid, objid oid,
-        OUT command text, OUT role oid) -- that runs it; NULL: the role that made the object
+        OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -103,7 +103,7 @@ BEGIN
         ),
         given AS (
             SELECT d.defaclacl FROM held, pg_default_acl d
-                WHERE d.defaclrole IN (held.owner, quote_ident(current_user)::regrole)
+                WHERE d.defaclrole = held.owner
                   AND d.defaclobjtype = held.kind
                   AND d.defaclnamespace IN (0, held.namespace)
         ),

@@ -103,7 +103,7 @@ BEGIN
                   HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
     END IF;
     SELECT x.filled, x.in_use INTO filled, in_use
-        FROM snowflake._fill_pages(tab, snowflake._table_role(tab), sources, shadows, first_page, end_page, waits) x;
+        FROM snowflake._fill_pages(tab, snowflake._owner(tab), sources, shadows, first_page, end_page, waits) x;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._fill_range(regclass, bigint, bigint, boolean) IS
@@ -220,7 +220,6 @@ $function$;
 COMMENT ON FUNCTION snowflake._fill_pause(snowflake._fill_progress) IS
     'waits between two batches as long as the caller has asked for, and for replicas';
 
--- The owner's rights, and code, are those of _table_role().
 CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -232,7 +231,7 @@ BEGIN
     PERFORM snowflake._hold_schemas(ARRAY[tab]);
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
-                              snowflake._table_role(tab), NULL, NULL);
+                              snowflake._owner(tab), NULL, NULL);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._validate(regclass, name) IS

@@ -35,7 +35,7 @@ BEGIN
         SELECT concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid), snowflake._fill_options(pause, max_lag), ')'),
                format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
                       s.relid, pg_size_pretty(snowflake._table_size(s.relid))),
-               NULL::regclass, snowflake._table_size(s.relid), pg_get_userbyid(snowflake._table_role(s.relid))
+               NULL::regclass, snowflake._table_size(s.relid), pg_get_userbyid(snowflake._owner(s.relid))
             FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
                       WHERE NOT x.is_filled
                          OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
@@ -84,7 +84,7 @@ BEGIN
     RETURN QUERY
         SELECT format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name),
                format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(snowflake._table_size(t.relid))),
-               NULL::regclass, snowflake._table_size(t.relid), pg_get_userbyid(snowflake._table_role(t.relid))
+               NULL::regclass, snowflake._table_size(t.relid), pg_get_userbyid(snowflake._owner(t.relid))
             FROM unnest(work.keys) t JOIN pg_constraint k ON k.oid = t.original
             WHERE k.convalidated AND NOT t.is_ready;
 END

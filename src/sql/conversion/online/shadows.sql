@@ -171,7 +171,7 @@ BEGIN
         SELECT x.*, a.attnotnull FROM unnest(shadows) x
             JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
     LOOP
-        owner := pg_get_userbyid(snowflake._table_role(s.relid));
+        owner := pg_get_userbyid(snowflake._owner(s.relid));
         RETURN QUERY
             SELECT x.command, x.effect, NULL::regclass, NULL::bigint, owner
                 FROM (VALUES
@@ -201,7 +201,7 @@ BEGIN
     END LOOP;
     RETURN QUERY
         SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition), NULL::text, NULL::regclass,
-               NULL::bigint, pg_get_userbyid(snowflake._table_role(t.relid))
+               NULL::bigint, pg_get_userbyid(snowflake._owner(t.relid))
             FROM snowflake._check_twins(shadows) t
             WHERE t.twin IS NULL;
 END

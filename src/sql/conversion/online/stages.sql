@@ -72,7 +72,7 @@ BEGIN
             state.wanted := ARRAY(SELECT x.relid
                                       FROM (SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
                                             UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s,
-                                                                snowflake._table_partners(s.relid) p) x(relid)
+                                                                snowflake._table_partners(s.relid, s.shadow) p) x(relid)
                                       JOIN pg_class c ON c.oid = x.relid
                                       WHERE pg_has_role(c.relowner, 'USAGE')
                                       ORDER BY x.relid::oid);

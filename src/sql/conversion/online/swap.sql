@@ -66,7 +66,7 @@ BEGIN
                     FROM snowflake._owned_sequences(part.columns, s, part.name) q
                 UNION ALL
                 SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL,
-                       pg_get_userbyid(snowflake._table_role(s.relid)) WHERE a.attnotnull
+                       pg_get_userbyid(snowflake._owner(s.relid)) WHERE a.attnotnull
                 UNION ALL
                 SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.attname),
                        format('ACCESS EXCLUSIVE lock on %s', s.relid), NULL
@@ -82,7 +82,7 @@ BEGIN
        AND NOT EXISTS (SELECT FROM unnest(part.columns) c
                            WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.new_default IS NOT NULL) THEN
         step.command := format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, a.default_text);
-        step.role := pg_get_userbyid(snowflake._default_role(s.relid, ARRAY[a.attrdef]));
+        step.role := pg_get_userbyid(snowflake._owner(s.relid));
         RETURN NEXT step;
     END IF;
 END

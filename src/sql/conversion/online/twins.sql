@@ -333,7 +333,7 @@ BEGIN
     RETURN QUERY
         SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
                format('SHARE ROW EXCLUSIVE lock on %s', t.relid), NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._table_role(t.relid))
+               pg_get_userbyid(snowflake._owner(t.relid))
             FROM snowflake._key_twins(snowflake._shadows(part.columns)) t
             WHERE t.twin IS NULL;
 END

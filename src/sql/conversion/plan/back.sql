@@ -49,7 +49,7 @@ COMMENT ON FUNCTION snowflake._part_back(regclass) IS
 -- dropped.
 CREATE FUNCTION snowflake._require_way_back(part snowflake._conversion_part)
     RETURNS void
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -66,6 +66,9 @@ BEGIN
               AND EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
                               WHERE used.sequence = part.seq AND used.callee LIKE 'snowflake.%')
               AND snowflake._is_taken_along(s.relowner, snowflake._owner_of(d.classid, d.objid)));
+    obstacles := obstacles || ARRAY(
+        SELECT o FROM snowflake._obstacles_of_callers(part.seq, part.columns, '{}') o
+        UNION ALL SELECT o FROM snowflake._obstacles_of_rights(part.seq, part.columns, '{}') o);
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % back', part.name
             USING ERRCODE = 'feature_not_supported',
@@ -86,14 +89,14 @@ BEGIN
     -- The guard goes first: an event trigger may insert after each command.
     RETURN QUERY SELECT * FROM snowflake._increment_steps_back(part);
     RETURN QUERY
-        SELECT format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s',
-                      CASE t.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
-                      c.relid, c.attname, c.new_default),
-               NULL::text, NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
-            FROM unnest(part.columns) c JOIN pg_class t ON t.oid = c.relid
+        SELECT step.*
+            FROM unnest(part.columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER %s %s ALTER COLUMN %I SET DEFAULT %s', CASE t.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE ONLY' END,
+                       c.relid, c.attname, c.new_default), t.relowner) step
             ORDER BY c.relid::oid, c.attnum;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._steps_back(snowflake._conversion_part) IS
-    'returns the steps of the way back: each default is set as the role that may run its expression';
+    'returns the steps of the way back';

@@ -8,15 +8,15 @@ CREATE FUNCTION snowflake._table_defaults(columns snowflake._conversion_column[]
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER TABLE ONLY %s %s', c.relid,
-                      string_agg(format('ALTER COLUMN %I SET DEFAULT %s', c.attname, c.new_default), ', '
-                                 ORDER BY c.attnum)),
-               format('ACCESS EXCLUSIVE lock on %s', c.relid), NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._default_role(c.relid, array_agg(c.attrdef)))
-            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-            WHERE c.new_default IS NOT NULL AND t.relkind <> 'v' AND NOT c.is_identity
-            GROUP BY c.relid
-            ORDER BY c.relid::oid;
+        SELECT step.*
+            FROM (SELECT c.relid, t.relowner,
+                         string_agg(format('ALTER COLUMN %I SET DEFAULT %s', c.attname, c.new_default), ', ' ORDER BY c.attnum) AS actions
+                      FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+                      WHERE c.new_default IS NOT NULL AND t.relkind <> 'v' AND NOT c.is_identity
+                      GROUP BY c.relid, t.relowner) x
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE ONLY %s %s', x.relid, x.actions), x.relowner,
+                                               format('ACCESS EXCLUSIVE lock on %s', x.relid)) step
+            ORDER BY x.relid::oid;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._table_defaults(snowflake._conversion_column[]) IS
@@ -30,10 +30,11 @@ CREATE FUNCTION snowflake._view_defaults(columns snowflake._conversion_column[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', c.relid, c.attname, c.new_default),
-               NULL::text, NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._default_role(c.relid, ARRAY[c.attrdef]))
-            FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
+        SELECT step.*
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', c.relid, c.attname, c.new_default), t.relowner) step
             WHERE c.new_default IS NOT NULL AND t.relkind = 'v'
             ORDER BY c.relid::oid, c.attnum;
 END

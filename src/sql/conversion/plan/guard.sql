@@ -13,9 +13,10 @@ CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq),
-               format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq), NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM pg_sequence q
+            CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq), part.owner,
+                                               format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq)) step
             WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard() AND q.seqmax <> snowflake._mark();
 END
 $function$;
@@ -28,20 +29,18 @@ CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-DECLARE
-    step snowflake._conversion_step;
 BEGIN
     IF snowflake._future_increment(part) = snowflake._guard() THEN
-        step.command := format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', part.seq, snowflake._guard());
-        step.effect := format('guards the sequence; SHARE ROW EXCLUSIVE lock on %s', part.seq);
-        RETURN NEXT step;
-        step.command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', part.seq, part.seq);
-        step.effect := 'steps past the last value';
-        RETURN NEXT step;
+        RETURN NEXT snowflake._step(
+            format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', part.seq, snowflake._guard()), part.owner,
+            format('guards the sequence; SHARE ROW EXCLUSIVE lock on %s', part.seq));
+        RETURN NEXT snowflake._step(
+            format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', part.seq, part.seq), part.owner,
+            'steps past the last value');
     ELSE
-        step.command := format('ALTER SEQUENCE %s MAXVALUE %s', part.seq, snowflake._mark());
-        step.effect := format('marks the sequence as converted; SHARE ROW EXCLUSIVE lock on %s', part.seq);
-        RETURN NEXT step;
+        RETURN NEXT snowflake._step(
+            format('ALTER SEQUENCE %s MAXVALUE %s', part.seq, snowflake._mark()), part.owner,
+            format('marks the sequence as converted; SHARE ROW EXCLUSIVE lock on %s', part.seq));
     END IF;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
     RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);

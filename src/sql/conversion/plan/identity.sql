@@ -12,9 +12,10 @@ CREATE FUNCTION snowflake._identity_defaults(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I DROP DEFAULT', c.relid, c.attname),
-               'set again below', NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE ONLY %s ALTER COLUMN %I DROP DEFAULT', c.relid, c.attname),
+                                               snowflake._owner(c.relid), 'set again below') step
             WHERE c.old_default IS NOT NULL
               AND c.relid NOT IN (SELECT d.relid FROM unnest(dependents) d WHERE d.kind = 'view')
             ORDER BY c.relid::oid, c.attnum;
@@ -59,7 +60,7 @@ DECLARE
         SELECT FROM pg_inherits i JOIN pg_attribute a ON a.attrelid = i.inhrelid AND a.attname = identity.attname
             WHERE i.inhparent = identity.relid AND a.attidentity <> '');
 BEGIN
-    SELECT c.oid, c.relname, c.relowner, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
+    SELECT c.oid, c.relname, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_sequence q ON q.seqrelid = c.oid
@@ -87,10 +88,6 @@ BEGIN
     effect := NULL;
     command := format('ALTER SEQUENCE %s RENAME TO %I', replacement, s.relname);
     RETURN NEXT;
-    IF s.relowner <> quote_ident(current_user)::regrole THEN
-        command := format('ALTER SEQUENCE %s OWNER TO %I', seq, pg_get_userbyid(s.relowner));
-        RETURN NEXT;
-    END IF;
     command := format('ALTER SEQUENCE %s OWNED BY %s.%I', seq, identity.relid, identity.attname);
     RETURN NEXT;
 END
@@ -114,14 +111,14 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
     RETURN QUERY
-        SELECT x.command, x.effect, NULL::regclass, NULL::bigint, NULL::name
-            FROM snowflake._identity_replacement(part, identity) x;
-    RETURN QUERY
-        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, pg_get_userbyid(x.role)
-            FROM snowflake._conversion_rights('pg_class'::regclass, seq) x;
-    RETURN QUERY
-        SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
-            FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x;
+        SELECT step.*
+            FROM (SELECT x.command, x.effect, NULL::oid FROM snowflake._identity_replacement(part, identity) x
+                  UNION ALL SELECT x.command, NULL, x.role FROM snowflake._conversion_rights('pg_class'::regclass, seq) x
+                  UNION ALL
+                  SELECT x, NULL, NULL
+                      FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x
+                 ) x(command, effect, role)
+            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, part.owner), x.effect) step;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
     RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
@@ -141,10 +138,7 @@ BEGIN
     RETURN QUERY
         SELECT x
             FROM pg_class c
-            CROSS JOIN LATERAL (
-                SELECT snowflake._creation_obstacles('pg_class'::regclass, c.oid, c.relnamespace, c.relowner, true)
-                UNION ALL
-                SELECT snowflake._grant_obstacles(c.oid::regclass::text, c.relowner, c.relacl)) obstacle(x)
+            CROSS JOIN LATERAL snowflake._grant_obstacles(c.oid::regclass::text, c.relowner, c.relacl) x
             WHERE c.oid = seq;
     RETURN QUERY
         SELECT format('sequence %s, which would be made anew, is a member of extension %I', seq, x.extname)
@@ -180,8 +174,9 @@ CREATE FUNCTION snowflake._ownership_steps(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('SELECT snowflake._own_as_serial(%L)', part.seq),
-               'the sequence belongs to its column as that of a serial does', NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
+            FROM snowflake._step(format('SELECT snowflake._own_as_serial(%L)', part.seq), part.owner,
+                                 'the sequence belongs to its column as that of a serial does') step
             WHERE snowflake._is_left_behind(part.seq);
 END
 $function$;

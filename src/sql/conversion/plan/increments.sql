@@ -106,11 +106,13 @@ CREATE FUNCTION snowflake._remember_steps(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('COMMENT ON SEQUENCE %s IS %L', part.seq,
-                      concat_ws(E'\n', obj_description(part.seq, 'pg_class'), 'snowflake: converted from ' || options)),
-               'notes what the way back gives again', NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._option_clauses(q.seqtypid, q.seqincrement, q.seqmin, q.seqmax, q.seqcycle) options
+            CROSS JOIN LATERAL snowflake._step(
+                format('COMMENT ON SEQUENCE %s IS %L', part.seq,
+                       concat_ws(E'\n', obj_description(part.seq, 'pg_class'), 'snowflake: converted from ' || options)),
+                part.owner, 'notes what the way back gives again') step
             WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard()
               AND (q.seqtypid <> 'bigint'::regtype OR q.seqincrement <> 1 OR q.seqcycle
                    OR q.seqmax <> 9223372036854775807)
@@ -125,13 +127,11 @@ CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-DECLARE
-    step snowflake._conversion_step;
 BEGIN
     IF snowflake._future_increment(part) <> snowflake._guard() THEN
-        step.effect := format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval '
-                              'goes on taking numbers', part.name, snowflake._future_increment(part));
-        RETURN NEXT step;
+        RETURN NEXT snowflake._remark(
+            format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval '
+                   'goes on taking numbers', part.name, snowflake._future_increment(part)));
     END IF;
 END
 $function$;
@@ -149,16 +149,14 @@ DECLARE
     is_guarded constant boolean := (SELECT seqincrement = snowflake._guard() FROM pg_sequence WHERE seqrelid = part.seq);
     is_marked constant boolean := (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = part.seq);
     last constant bigint := snowflake._last_value(part.seq);
-    step snowflake._conversion_step;
+    remark text;
 BEGIN
     SELECT * INTO was FROM snowflake._remembered(part.seq);
     IF was.type IS NULL THEN
         IF is_guarded THEN
-            step.command := format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq);
-            RETURN NEXT step;
+            RETURN NEXT snowflake._step(format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq), part.owner);
         ELSIF is_marked THEN
-            step.command := format('ALTER SEQUENCE %s NO MAXVALUE', part.seq);
-            RETURN NEXT step;
+            RETURN NEXT snowflake._step(format('ALTER SEQUENCE %s NO MAXVALUE', part.seq), part.owner);
         END IF;
         RETURN;
     END IF;
@@ -166,25 +164,24 @@ BEGIN
         was.increment := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
     END IF;
     IF last BETWEEN was.minimum AND was.maximum THEN
-        step.command := format('ALTER SEQUENCE %s %s', part.seq,
-                               snowflake._option_clauses(was.type, was.increment, was.minimum, was.maximum, was.cycles));
-        RETURN NEXT step;
+        RETURN NEXT snowflake._step(
+            format('ALTER SEQUENCE %s %s', part.seq,
+                   snowflake._option_clauses(was.type, was.increment, was.minimum, was.maximum, was.cycles)),
+            part.owner);
     ELSE
-        step.effect := CASE
+        remark := CASE
             WHEN was.increment < 0 THEN format('sequence %s counts up from now on', part.seq)
             WHEN was.maximum NOT IN (32767, 2147483647, 9223372036854775807)
             THEN format('sequence %s goes on without its MAXVALUE of %s, which its last value is above', part.seq, was.maximum) END;
-        IF step.effect IS NOT NULL THEN
-            RETURN NEXT step;
-            step.effect := NULL;
+        IF remark IS NOT NULL THEN
+            RETURN NEXT snowflake._remark(remark);
         END IF;
-        step.command := format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
-                               concat_ws(' ', CASE WHEN is_marked THEN 'NO MAXVALUE' END,
-                                         CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END));
-        RETURN NEXT step;
+        RETURN NEXT snowflake._step(
+            format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
+                   concat_ws(' ', CASE WHEN is_marked THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
+            part.owner);
     END IF;
-    step.command := format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment);
-    RETURN NEXT step;
+    RETURN NEXT snowflake._step(format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment), part.owner);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._increment_steps_back(snowflake._conversion_part) IS

@@ -115,6 +115,27 @@ $function$;
 COMMENT ON FUNCTION snowflake._require_no_obstacles(snowflake._conversion_part) IS
     'raises an error that names everything that the conversion of a sequence cannot take along';
 
+CREATE FUNCTION snowflake._event_trigger_remarks()
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_event_trigger e
+            CROSS JOIN LATERAL snowflake._remark(
+                format('event trigger %I fires for these commands with the rights of the owner of each relation, in a '
+                       'security-restricted operation: it can make nothing temporary there', e.evtname)) step
+            WHERE e.evtenabled IN ('O', 'A')
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_event_trigger'::regclass AND d.objid = e.oid AND d.deptype = 'e')
+            ORDER BY e.evtname;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._event_trigger_remarks() IS
+    'returns remarks on the event triggers that fire for the commands of a conversion';
+
 CREATE FUNCTION snowflake._conversion_steps(all_parts snowflake._conversion_part[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -139,9 +160,10 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(columns);
     RETURN QUERY
-        SELECT NULL::text, format('generated column %I of table %s becomes the last column', m.attname, m.relid),
-               NULL::regclass, NULL::bigint, NULL::name
-            FROM snowflake._generated_moves(dependents) m;
+        SELECT step.*
+            FROM snowflake._generated_moves(dependents) m
+            CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column', m.attname, m.relid)) step;
+    RETURN QUERY SELECT * FROM snowflake._event_trigger_remarks() WHERE parts <> '{}';
     RETURN QUERY SELECT s.* FROM unnest(parts) p, snowflake._conversion_strangers(p.seq, p.columns) s;
 END
 $function$;

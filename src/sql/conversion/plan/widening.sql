@@ -65,14 +65,13 @@ DECLARE
                                       FROM snowflake._indexes_in_the_way(columns) i);
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER INDEX %s RENAME TO %I', i ->> 'index', i ->> 'free_name'), 'leaves its name to the server for the moment',
-               NULL::regclass, NULL::bigint, NULL::name
-            FROM jsonb_array_elements(in_the_way) i;
+        SELECT step.*
+            FROM jsonb_array_elements(in_the_way) i
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER INDEX %s RENAME TO %I', i ->> 'index', i ->> 'free_name'), snowflake._owner((i ->> 'index')::regclass),
+                'leaves its name to the server for the moment') step;
     RETURN QUERY
-        SELECT concat('ALTER TABLE ', t.relid, ' ', t.actions,
-                      snowflake._generated_additions(t.relid, dependents)),
-               format('rewrites table %s (%s); ACCESS EXCLUSIVE lock', t.relid, pg_size_pretty(tree.size)),
-               t.relid, tree.size, pg_get_userbyid(snowflake._table_role(t.relid))
+        SELECT step.*
             FROM (SELECT c.relid,
                          string_agg(concat('ALTER COLUMN ' || quote_ident(n.attname) || ' DROP NOT NULL, ',
                                            format('ALTER COLUMN %I TYPE bigint', c.attname),
@@ -87,18 +86,25 @@ BEGIN
                       GROUP BY c.relid) t
             CROSS JOIN LATERAL (SELECT sum(pg_total_relation_size(member))::bigint AS size
                                     FROM snowflake._table_tree(t.relid) member) tree
+            CROSS JOIN LATERAL snowflake._step(
+                concat('ALTER TABLE ', t.relid, ' ', t.actions, snowflake._generated_additions(t.relid, dependents)),
+                snowflake._owner(t.relid),
+                format('rewrites table %s (%s); ACCESS EXCLUSIVE lock', t.relid, pg_size_pretty(tree.size)), t.relid, tree.size) step
             ORDER BY t.relid::oid;
     RETURN QUERY SELECT * FROM snowflake._generated_expressions(dependents);
     RETURN QUERY
-        SELECT format('SELECT snowflake._give_index_name(%L, %L)', format('%I.%I', i ->> 'namespace', i ->> 'free_name'), i ->> 'name'),
-               NULL::text, NULL::regclass, NULL::bigint, NULL::name
-            FROM jsonb_array_elements(in_the_way) i;
+        SELECT step.*
+            FROM jsonb_array_elements(in_the_way) i
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._give_index_name(%L, %L)', format('%I.%I', i ->> 'namespace', i ->> 'free_name'), i ->> 'name'),
+                snowflake._owner((i ->> 'index')::regclass)) step;
     RETURN QUERY
-        SELECT x, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM snowflake._conversion_not_nulls(columns) n
             JOIN pg_constraint k ON k.oid = n.conid
             CROSS JOIN LATERAL snowflake._conversion_annotations(
-                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, n.relid)) x;
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, n.relid)) x
+            CROSS JOIN LATERAL snowflake._step(x, snowflake._owner(n.relid)) step;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_widenings(

@@ -35,7 +35,7 @@ BEGIN
             FROM (SELECT c.relid FROM unnest(columns) c
                       WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
                   UNION
-                  SELECT snowflake._table_partners(c.relid) FROM unnest(columns) c WHERE c.widened
+                  SELECT snowflake._table_partners(c.relid, c.attnum) FROM unnest(columns) c WHERE c.widened
                   UNION
                   SELECT d.relid FROM snowflake._conversion_dependents(columns) d WHERE d.relid IS NOT NULL
                   UNION
@@ -94,7 +94,7 @@ DECLARE
     tables constant oid[] := ARRAY(
         SELECT DISTINCT c.oid
             FROM unnest(columns) x
-            CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid)) linked(relid)
+            CROSS JOIN LATERAL (SELECT x.relid UNION SELECT snowflake._table_partners(x.relid, x.attnum)) linked(relid)
             JOIN pg_class c ON c.oid = linked.relid AND c.relkind = 'r'
             WHERE x.widened
             ORDER BY c.oid);
@@ -134,8 +134,7 @@ BEGIN
     state.expected :=
         snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
         || jsonb_build_object('sequences', ARRAY(SELECT snowflake._source_of('pg_class'::regclass, p.seq)
-                                                     FROM unnest(parts) p),
-                              'harmless', snowflake._tables_without_code(columns));
+                                                     FROM unnest(parts) p));
     state.emptied := '{}';
     RETURN state;
 END

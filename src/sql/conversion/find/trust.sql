@@ -1,0 +1,303 @@
+-- The rule of trust: nothing runs as a role unless every author whose code it can reach may act for that role.
+--
+-- Each command of a conversion runs as the owner of its relation, in a security-restricted operation, whoever
+-- calls: that is what the server's own maintenance does. Authors are the owners of the relations that a command
+-- touches, and of what a trigger names; a superuser's code may run as anybody. Nothing here asks what the code
+-- is. An owner can add to it at any time, and to plan a query is to evaluate it.
+
+CREATE FUNCTION snowflake._maker(dependent snowflake._conversion_dependent)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    CASE dependent.kind
+        WHEN 'routine' THEN RETURN snowflake._owner_of(dependent.classid, dependent.objid);
+        WHEN 'publication' THEN
+            RETURN (SELECT p.pubowner FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+                        WHERE r.oid = dependent.objid);
+        ELSE RETURN snowflake._owner_of('pg_class'::regclass, dependent.relid);
+    END CASE;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._maker(snowflake._conversion_dependent) IS
+    'returns the role that drops an object and makes it again';
+
+CREATE FUNCTION snowflake._makers(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        OUT role oid, OUT class oid, OUT object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT c.relowner, 'pg_class'::regclass::oid, c.oid
+            FROM pg_class c
+            WHERE c.oid = seq
+               OR c.oid IN (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.new_default IS NOT NULL)
+        UNION
+        SELECT snowflake._maker(d), d.classid, d.objid FROM unnest(dependents) d WHERE d.kind IS NOT NULL;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._makers(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'returns the objects that the commands of a conversion alter or make again, each with the role that runs these commands';
+
+-- For the server a view is a rule of its relation.
+CREATE FUNCTION snowflake._description_of(class oid, object oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN coalesce((SELECT pg_describe_object('pg_class'::regclass, ev_class, 0) FROM pg_rewrite
+                         WHERE class = 'pg_rewrite'::regclass AND oid = object AND rulename = '_RETURN'),
+                    pg_describe_object(class, object, 0));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._description_of(oid, oid) IS
+    'describes an object as pg_describe_object() does, a view by its name';
+
+CREATE FUNCTION snowflake._obstacles_of_callers(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s is owned by %I', snowflake._description_of(m.class, m.object), pg_get_userbyid(m.role))
+            FROM snowflake._makers(seq, columns, dependents) m
+            WHERE m.class <> 'pg_publication_rel'::regclass AND NOT snowflake._may_become(m.role);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_callers(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the objects for whose owner the caller cannot act';
+
+-- Code of an author runs as a role when the server plans or evaluates anything of the author's relation.
+CREATE FUNCTION snowflake._authors_of_widening(
+        columns snowflake._conversion_column[],
+        OUT relid regclass, -- that the command alters, as its owner
+        OUT touched regclass, OUT link text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH altered AS (
+            SELECT c.relid, member.relid AS member, a.attnum
+                FROM unnest(columns) c
+                CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
+                JOIN pg_attribute a ON a.attrelid = member.relid AND a.attname = c.attname
+                WHERE c.widened AND NOT c.is_inherited
+        )
+        SELECT x.relid, x.member, format('table %s, which inherits from %s,', x.member, x.relid)
+            FROM altered x WHERE x.member <> x.relid
+        UNION
+        SELECT x.relid, partner.relid, format('table %s, which foreign key %I links to %s,', partner.relid, k.conname, x.member)
+            FROM altered x
+            CROSS JOIN LATERAL snowflake._keys_of(x.member, x.attnum) keys(key)
+            JOIN pg_constraint k ON k.oid = key
+            CROSS JOIN LATERAL snowflake._table_tree(CASE k.conrelid WHEN x.member THEN k.confrelid ELSE k.conrelid END) partner(relid);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._authors_of_widening(snowflake._conversion_column[]) IS
+    'returns the tables that the server touches when it widens columns of a table';
+
+CREATE FUNCTION snowflake._authors_of_views(
+        dependents snowflake._conversion_dependent[],
+        OUT relid regclass, OUT touched regclass, OUT link text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE read(relid, touched) AS (
+            SELECT c.oid, c.oid
+                FROM unnest(dependents) d
+                JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm' AND c.relispopulated
+                WHERE d.kind = 'view'
+            UNION
+            SELECT read.relid, next.relid
+                FROM read
+                CROSS JOIN LATERAL (
+                    SELECT d.refobjid
+                        FROM pg_rewrite r
+                        JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                                        AND d.refclassid = 'pg_class'::regclass
+                        WHERE r.ev_class = read.touched
+                    UNION ALL
+                    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = read.touched
+                ) next(relid)
+        )
+        SELECT read.relid::regclass, read.touched::regclass,
+               format('table %s, which materialized view %s reads,', read.touched::regclass, read.relid::regclass)
+            FROM read JOIN pg_class c ON c.oid = read.touched AND c.relkind <> 'S';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._authors_of_views(snowflake._conversion_dependent[]) IS
+    'returns the relations that materialized views are filled from';
+
+-- Whoever holds the right TRIGGER may have made a trigger, which has no owner. When it is made again, the server reads
+-- the constants of its condition.
+CREATE FUNCTION snowflake._authors_of_triggers(
+        dependents snowflake._conversion_dependent[],
+        OUT relid regclass, OUT author oid, OUT link text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT d.relid, snowflake._owner_of(e.refclassid, e.refobjid),
+               format('%s, which trigger %I of %s names,', pg_describe_object(e.refclassid, e.refobjid, 0), t.tgname, d.relid)
+            FROM unnest(dependents) d
+            JOIN pg_trigger t ON t.oid = d.objid
+            JOIN pg_depend e ON e.classid = 'pg_trigger'::regclass AND e.objid = t.oid
+                            AND e.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
+            WHERE d.kind = 'trigger';
+END
+$function$;
+COMMENT ON FUNCTION snowflake._authors_of_triggers(snowflake._conversion_dependent[]) IS
+    'returns what triggers that are made again name, with its owners';
+
+-- A child is altered with its parent: the parent's owner needs the rights of the child's.
+CREATE FUNCTION snowflake._obstacles_of_authors(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('%s is owned by %I, whose code would run as %I: %s', x.link, pg_get_userbyid(x.author),
+                               pg_get_userbyid(c.relowner), x.remedy)
+            FROM (
+                SELECT w.relid, t.relowner AS author, w.link,
+                       'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
+                    FROM (SELECT * FROM snowflake._authors_of_widening(columns)
+                          UNION ALL SELECT * FROM snowflake._authors_of_views(dependents)) w
+                    JOIN pg_class t ON t.oid = w.touched
+                UNION ALL
+                SELECT t.relid, t.author, t.link, 'drop the trigger, and make it again afterwards'
+                    FROM snowflake._authors_of_triggers(dependents) t
+            ) x
+            JOIN pg_class c ON c.oid = x.relid
+            WHERE x.author <> c.relowner AND NOT snowflake._may_act_for(x.author, c.relowner);
+    RETURN QUERY
+        SELECT DISTINCT format('table %s, which inherits from %s, is owned by %I, for whom %I may not act: give both tables to one owner',
+                               member.relid, x.relid, pg_get_userbyid(m.relowner), pg_get_userbyid(c.relowner))
+            FROM unnest(columns) x
+            JOIN pg_class c ON c.oid = x.relid
+            CROSS JOIN LATERAL snowflake._table_tree(x.relid) member(relid)
+            JOIN pg_class m ON m.oid = member.relid
+            WHERE x.widened AND NOT x.is_inherited AND NOT pg_has_role(c.relowner, m.relowner, 'USAGE');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_authors(snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the owners whose code would run as a role that they cannot act for';
+
+-- An owner runs the commands, and may have lost a right since the object was made.
+CREATE FUNCTION snowflake._schemas_of_references(
+        class oid, object oid,
+        OUT namespace oid, OUT type oid) -- a type whose name has to be used
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT named.namespace, named.type
+            FROM pg_depend d
+            CROSS JOIN LATERAL (
+                SELECT relnamespace, NULL::oid FROM pg_class WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid
+                UNION ALL
+                SELECT pronamespace, NULL FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
+                UNION ALL
+                SELECT typnamespace, oid FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
+                UNION ALL
+                SELECT oprnamespace, NULL FROM pg_operator WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
+                UNION ALL
+                SELECT collnamespace, NULL FROM pg_collation WHERE d.refclassid = 'pg_collation'::regclass AND oid = d.refobjid
+            ) named(namespace, type)
+            WHERE d.classid = class AND d.objid = object AND d.deptype IN ('n', 'a')
+        UNION
+        SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._schemas_of_references(oid, oid) IS
+    'returns the schemas, and the types, that the definition of an object names';
+
+CREATE FUNCTION snowflake._obstacles_of_rights(
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('%I may not use schema %I, which is needed for %s: GRANT USAGE ON SCHEMA %2$I TO %1$I',
+                               pg_get_userbyid(x.role), n.nspname, x.purpose)
+            FROM (SELECT m.role, s.namespace, snowflake._description_of(m.class, m.object)
+                      FROM snowflake._makers(seq, columns, dependents) m
+                      CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
+                  UNION ALL
+                  SELECT c.relowner, 'snowflake'::regnamespace, 'the default of ' || x.relid
+                      FROM unnest(columns) x JOIN pg_class c ON c.oid = x.relid
+                      WHERE x.new_default IS NOT NULL) x(role, namespace, purpose)
+            JOIN pg_namespace n ON n.oid = x.namespace
+            WHERE NOT has_schema_privilege(x.role, n.oid, 'USAGE');
+    RETURN QUERY
+        SELECT DISTINCT format('%I may not use type %s, which %s names: GRANT USAGE ON TYPE %2$s TO %1$I', pg_get_userbyid(m.role),
+                               s.type::regtype, snowflake._description_of(m.class, m.object))
+            FROM snowflake._makers(seq, columns, dependents) m
+            CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
+            WHERE m.class <> 'pg_class'::regclass AND NOT has_type_privilege(m.role, s.type, 'USAGE');
+    RETURN QUERY
+        SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',
+                               snowflake._description_of(x.class, x.object), pg_get_userbyid(x.role), n.nspname)
+            FROM (
+                SELECT snowflake._maker(d), d.classid, d.objid, coalesce(c.relnamespace, p.pronamespace, s.stxnamespace, k.connamespace)
+                    FROM unnest(dependents) d
+                    LEFT JOIN pg_rewrite r ON d.kind = 'view' AND r.oid = d.objid
+                    LEFT JOIN pg_class c ON d.kind = 'view' AND c.oid = r.ev_class OR d.kind = 'index' AND c.oid = d.objid
+                    LEFT JOIN pg_proc p ON d.kind = 'routine' AND p.oid = d.objid
+                    LEFT JOIN pg_statistic_ext s ON d.kind = 'statistics' AND s.oid = d.objid
+                    LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid AND k.conindid <> 0
+                    WHERE NOT d.is_rebuilt
+                UNION ALL
+                SELECT s.stxowner, d.classid, d.objid, s.stxnamespace
+                    FROM unnest(dependents) d JOIN pg_statistic_ext s ON d.kind = 'statistics' AND s.oid = d.objid
+                UNION ALL
+                SELECT c.relowner, 'pg_class'::regclass, c.oid, c.relnamespace
+                    FROM pg_class c
+                    WHERE c.oid = seq AND EXISTS (SELECT FROM unnest(columns) x WHERE x.is_identity)
+            ) x(role, class, object, namespace)
+            JOIN pg_namespace n ON n.oid = x.namespace
+            WHERE NOT has_schema_privilege(x.role, n.oid, 'CREATE');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacles_of_rights(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
+    'lists the rights that owners need for the commands, with the command that grants each';
+
+CREATE FUNCTION snowflake._grant_obstacles(object text, owner oid, acl aclitem[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('rights on %s were granted by %I, which %I may not become here', object,
+                               pg_get_userbyid(x.grantor), current_user)
+            FROM aclexplode(array_remove(acl, NULL)) x
+            WHERE x.grantor <> owner AND NOT snowflake._may_become(x.grantor);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._grant_obstacles(text, oid, aclitem[]) IS
+    'lists the roles that granted rights on an object and that the caller cannot act for';
