@@ -6,9 +6,10 @@
 #include "expression.hpp"
 #include "harmless.hpp"
 #include "rehearsal.hpp"
+#include "runner.hpp"
+#include "server/acting_role.hpp"
 #include "server/by_oid.hpp"
 #include "server/layout_datum.hpp"
-#include "server/run_as.hpp"
 #include "server/schema.hpp"
 #include "trial.hpp"
 
@@ -176,11 +177,11 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
     const expression::Direction direction =
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
-    const run_as::Identity before = run_as::become(
-        harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
+    const acting_role::Previous before = acting_role::become(
+        harmless::to_parse(column.tree) ? GetUserId() : acting_role::owner_of(column.relation));
     const char *form = expression::form_after_replacement(
         column, PG_GETARG_OID(1), direction, type_argument(PG_GETARG_DATUM(3)), PG_GETARG_INT32(4));
-    run_as::resume(before);
+    acting_role::resume(before);
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }
 
@@ -232,7 +233,7 @@ Datum snowflake_is_harmless_to_parse(PG_FUNCTION_ARGS) {
 // _may_become(oid) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_may_become);
 Datum snowflake_may_become(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
+    PG_RETURN_BOOL(acting_role::may_become(PG_GETARG_OID(0)));
 }
 
 // _run_as(text, oid, text, jsonb) returns bigint
@@ -241,7 +242,7 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     std::int64_t result = 0;
-    const bool returned = run_as::run(
+    const bool returned = runner::run(
         text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
         PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
         PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);

@@ -2,7 +2,7 @@
 
 #include "expression.hpp"
 #include "harmless.hpp"
-#include "server/run_as.hpp"
+#include "server/acting_role.hpp"
 
 namespace snowflake::trial {
 
@@ -23,8 +23,8 @@ Param *number_parameter() {
 
 // What is evaluated is harmless, so that the current role will do where another is out of reach.
 Oid role_for(Oid relation) {
-    const Oid owner = run_as::owner_of(relation);
-    return run_as::may_become(owner) ? owner : GetUserId();
+    const Oid owner = acting_role::owner_of(relation);
+    return acting_role::may_become(owner) ? owner : GetUserId();
 }
 
 void evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
@@ -132,9 +132,9 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
                                  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
     if (tree == nullptr || !harmless::to_evaluate(tree))
         return false;
-    const run_as::Identity before = run_as::become(role_for(column.relation));
+    const acting_role::Previous before = acting_role::become(role_for(column.relation));
     evaluate(tree, numbers, count, outcomes);
-    run_as::resume(before);
+    acting_role::resume(before);
     return true;
 }
 
@@ -150,13 +150,13 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
         get_attname(relation, attribute, true) == nullptr ||
         !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
         return false;
-    const run_as::Identity before = run_as::become(role_for(relation));
+    const acting_role::Previous before = acting_role::become(role_for(relation));
     Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
     // What is evaluated is what is judged: the tree for a bigint, not the stored one.
     const bool is_harmless = harmless::to_evaluate(check);
     if (is_harmless)
         evaluate(check, numbers, count, outcomes);
-    run_as::resume(before);
+    acting_role::resume(before);
     return is_harmless;
 }
 
@@ -167,14 +167,14 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     const Oid parent = get_partition_parent(partition, false);
     if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
         return false;
-    const run_as::Identity before = run_as::become(role_for(parent));
+    const acting_role::Previous before = acting_role::become(role_for(parent));
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
     table_close(whole, NoLock);
     const bool is_harmless = bound != nullptr && harmless::to_evaluate(bound);
     if (is_harmless)
         evaluate(bound, numbers, count, outcomes);
-    run_as::resume(before);
+    acting_role::resume(before);
     return is_harmless;
 }
 
