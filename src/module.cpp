@@ -1,12 +1,10 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
-#include "conversion/event_triggers.hpp"
 #include "nodes/nodes.hpp"
 #include "nodes/settings.hpp"
 #include "sequence/durability.hpp"
 #include "sequence/session.hpp"
-#include "server/run_as.hpp"
 #include "server/schema.hpp"
 #include "server/server.hpp"
 #include "watermark/holders.hpp"
@@ -23,8 +21,6 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::session::init();
     snowflake::holders::init();
     snowflake::watermark::init();
-    snowflake::event_triggers::init();
-    snowflake::run_as::init();
 }
 
 // _schema_is_new() returns boolean

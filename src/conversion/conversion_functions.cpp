@@ -4,11 +4,11 @@
 
 #include "event_triggers.hpp"
 #include "expression.hpp"
-#include "harmless.hpp"
 #include "rehearsal.hpp"
+#include "runner.hpp"
+#include "server/acting_role.hpp"
 #include "server/by_oid.hpp"
 #include "server/layout_datum.hpp"
-#include "server/run_as.hpp"
 #include "server/schema.hpp"
 #include "trial.hpp"
 
@@ -58,15 +58,6 @@ void put_use(const ReturnSetInfo &result, const expression::Use &use) {
                       ObjectIdGetDatum(use.sequence), name, layout_to_datum(use.layout)};
     bool nulls[] = {callee == nullptr, !OidIsValid(use.sequence), name == 0, !use.has_layout};
     tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
-}
-
-// Whether all that an object stores passes a test.
-bool all_stored(Oid class_id, Oid object, bool (*passes)(Node *)) {
-    const List *trees = expression::stored_in(class_id, object);
-    for (int i = 0; i < list_length(trees); ++i)
-        if (auto *tree = static_cast<Node *>(list_nth(trees, i)); tree == nullptr || !passes(tree))
-            return false;
-    return true;
 }
 
 // Numbers that a trial is made with.
@@ -176,11 +167,11 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
     const expression::Direction direction =
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
-    const run_as::Identity before = run_as::become(
-        harmless::to_parse(column.tree) ? GetUserId() : run_as::owner_of(column.relation));
+    const acting_role::Previous before =
+        acting_role::become(acting_role::owner_of(column.relation));
     const char *form = expression::form_after_replacement(
         column, PG_GETARG_OID(1), direction, type_argument(PG_GETARG_DATUM(3)), PG_GETARG_INT32(4));
-    run_as::resume(before);
+    acting_role::resume(before);
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }
 
@@ -217,34 +208,29 @@ Datum snowflake_try_partition(PG_FUNCTION_ARGS) {
     return outcomes_datum(outcomes, numbers.count);
 }
 
-// _is_harmless_to_run(regclass, oid) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_run);
-Datum snowflake_is_harmless_to_run(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_run));
-}
-
-// _is_harmless_to_parse(regclass, oid) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_is_harmless_to_parse);
-Datum snowflake_is_harmless_to_parse(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(all_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), harmless::to_parse));
-}
-
 // _may_become(oid) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_may_become);
 Datum snowflake_may_become(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(run_as::may_become(PG_GETARG_OID(0)));
+    PG_RETURN_BOOL(acting_role::may_become(PG_GETARG_OID(0)));
+}
+
+// _may_act_for(oid, oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_may_act_for);
+Datum snowflake_may_act_for(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(server::may_act_for(PG_GETARG_OID(0), PG_GETARG_OID(1)));
 }
 
 // _run_as(text, oid, text, jsonb) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                errmsg("a command and its role must not be null"));
     std::int64_t result = 0;
-    const bool returned = run_as::run(
-        text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1),
-        PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-        PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
+    const bool returned =
+        runner::run(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
+                    PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
+                    PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);

@@ -27,7 +27,7 @@ void end(const Watch &before);
 // left the function of an event trigger.
 bool have_failed();
 
-// Registers the hooks that this needs. Called once, when the module is loaded.
+// Installs the hooks that this needs. Called once, before begin().
 void init();
 
 } // namespace snowflake::event_triggers

@@ -1,6 +1,6 @@
 #include "shadow.hpp"
 
-#include "server/run_as.hpp"
+#include "server/acting_role.hpp"
 
 namespace snowflake::shadow {
 
@@ -227,7 +227,7 @@ Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, 
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
-        const run_as::Identity before = run_as::become(role);
+        const acting_role::Previous before = acting_role::become(role);
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         PushActiveSnapshot(snapshot);
         EState *state = CreateExecutorState();
@@ -252,7 +252,7 @@ Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, 
         FreeExecutorState(state);
         PopActiveSnapshot();
         UnregisterSnapshot(snapshot);
-        run_as::resume(before);
+        acting_role::resume(before);
     }
     relation_close(table, NoLock);
     return filled;

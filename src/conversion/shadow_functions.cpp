@@ -97,12 +97,12 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
 // (filled bigint, in_use bigint)
 SNOWFLAKE_FUNCTION(snowflake_fill_pages);
 Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
-    for (const int i : {0, 2, 3, 4, 5, 6})
+    for (const int i : {0, 1, 2, 3, 4, 5, 6})
         if (PG_ARGISNULL(i))
             PG_RETURN_NULL();
     const Pairs pairs = pairs_argument(PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
     const shadow::Filled filled = shadow::fill(
-        PG_GETARG_OID(0), PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), pairs.pairs, pairs.count,
+        PG_GETARG_OID(0), PG_GETARG_OID(1), pairs.pairs, pairs.count,
         {.first = page_argument(PG_GETARG_DATUM(4)), .end = page_argument(PG_GETARG_DATUM(5))},
         PG_GETARG_BOOL(6));
     TupleDesc row = nullptr;

@@ -1,8 +1,7 @@
 #include "trial.hpp"
 
 #include "expression.hpp"
-#include "harmless.hpp"
-#include "server/run_as.hpp"
+#include "server/acting_role.hpp"
 
 namespace snowflake::trial {
 
@@ -21,13 +20,11 @@ Param *number_parameter() {
     return number;
 }
 
-// What is evaluated is harmless, so that the current role will do where another is out of reach.
-Oid role_for(Oid relation) {
-    const Oid owner = run_as::owner_of(relation);
-    return run_as::may_become(owner) ? owner : GetUserId();
-}
-
-void evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
+// Evaluates as the current role. Returns false, with nothing evaluated, if the expression could
+// change something, or be another thing the next time.
+bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
+    if (contain_volatile_functions(expression))
+        return false;
     Oid output = InvalidOid;
     bool is_varlena = false;
     getTypeOutputInfo(exprType(expression), &output, &is_varlena);
@@ -46,6 +43,7 @@ void evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome 
         outcomes[i] = is_null ? nullptr : OidOutputFunctionCall(output, value);
     }
     FreeExecutorState(executor);
+    return true;
 }
 
 // A column reference of a check that is parsed again: it means the number.
@@ -93,14 +91,6 @@ Node *with_number(Node *node, void *context) {
         makeNullConst(column->vartype, column->vartypmod, column->varcollid));
 }
 
-// Whether the expressions of a partition key are harmless. The server evaluates what is constant in
-// them as soon as it is asked for a bound.
-bool has_harmless_key(Oid partitioned) {
-    const List *stored = expression::stored_in(PartitionedRelationId, partitioned);
-    return stored == NIL || (linitial(stored) != nullptr &&
-                             harmless::to_evaluate(static_cast<Node *>(linitial(stored))));
-}
-
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
 Node *bound_of(Oid partition, Relation whole) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
@@ -124,18 +114,17 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     const expression::Default column = expression::find_default(attrdef);
     Node *tree = expression::with_calls_as(column.tree, sequence,
                                            reinterpret_cast<Node *>(number_parameter()));
-    if (tree == nullptr)
+    const Oid owner = server::owner_of(column.relation);
+    if (tree == nullptr || !acting_role::may_become(owner))
         return false;
+    const acting_role::Previous before = acting_role::become(owner);
     // The conversion to the type that the column has today is not the one that it will need.
     tree = strip_implicit_coercions(tree);
     tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
                                  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
-    if (tree == nullptr || !harmless::to_evaluate(tree))
-        return false;
-    const run_as::Identity before = run_as::become(role_for(column.relation));
-    evaluate(tree, numbers, count, outcomes);
-    run_as::resume(before);
-    return true;
+    const bool is_tried = tree != nullptr && evaluate(tree, numbers, count, outcomes);
+    acting_role::resume(before);
+    return is_tried;
 }
 
 bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
@@ -146,18 +135,15 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     const Oid relation = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->conrelid;
     ReleaseSysCache(tuple);
     const List *stored = expression::stored_in(ConstraintRelationId, constraint);
-    if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(relation) ||
-        get_attname(relation, attribute, true) == nullptr ||
-        !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
+    const Oid owner = server::owner_of(relation);
+    if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(owner) ||
+        get_attname(relation, attribute, true) == nullptr || !acting_role::may_become(owner))
         return false;
-    const run_as::Identity before = run_as::become(role_for(relation));
+    const acting_role::Previous before = acting_role::become(owner);
     Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
-    // What is evaluated is what is judged: the tree for a bigint, not the stored one.
-    const bool is_harmless = harmless::to_evaluate(check);
-    if (is_harmless)
-        evaluate(check, numbers, count, outcomes);
-    run_as::resume(before);
-    return is_harmless;
+    const bool is_tried = evaluate(check, numbers, count, outcomes);
+    acting_role::resume(before);
+    return is_tried;
 }
 
 bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
@@ -165,17 +151,17 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!get_rel_relispartition(partition))
         return false;
     const Oid parent = get_partition_parent(partition, false);
-    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
+    const Oid owner = server::owner_of(parent);
+    if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) ||
+        !acting_role::may_become(owner))
         return false;
-    const run_as::Identity before = run_as::become(role_for(parent));
+    const acting_role::Previous before = acting_role::become(owner);
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
     table_close(whole, NoLock);
-    const bool is_harmless = bound != nullptr && harmless::to_evaluate(bound);
-    if (is_harmless)
-        evaluate(bound, numbers, count, outcomes);
-    run_as::resume(before);
-    return is_harmless;
+    const bool is_tried = bound != nullptr && evaluate(bound, numbers, count, outcomes);
+    acting_role::resume(before);
+    return is_tried;
 }
 
 } // namespace snowflake::trial

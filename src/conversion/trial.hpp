@@ -1,8 +1,8 @@
 // Trials: what a default, a check or a partition makes of snowflake IDs, found out by evaluating
 // it.
 //
-// A trial evaluates the very tree that was found harmless. It does so as the owner of the table in
-// a security-restricted context, so that a mistake of harmless.hpp would gain its author nothing.
+// A trial evaluates as the owner of the table, in a security-restricted operation. It evaluates no
+// volatile function: those may change something.
 #pragma once
 
 #include "server/server.hpp"

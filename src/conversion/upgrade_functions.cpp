@@ -1,7 +1,7 @@
 // What update scripts ask of C++. The functions of SQL exist only while such a script runs.
 
+#include "runner.hpp"
 #include "server/library.hpp"
-#include "server/run_as.hpp"
 #include "server/server.hpp"
 
 using namespace snowflake;
@@ -27,7 +27,7 @@ Datum snowflake_run_outside_script(PG_FUNCTION_ARGS) {
     PG_TRY();
     {
         std::int64_t unused = 0;
-        (void)run_as::run(command, InvalidOid, nullptr, 0, &unused);
+        (void)runner::run(command, GetUserId(), nullptr, 0, &unused);
     }
     PG_FINALLY();
     { creating_extension = in_script; }

@@ -1,8 +1,8 @@
 #include "acts.hpp"
 
 #include "place.hpp"
+#include "server/acting_role.hpp"
 #include "server/earlier.hpp"
-#include "server/run_as.hpp"
 #include "server/schema.hpp"
 
 namespace snowflake::acts {
@@ -442,7 +442,7 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     add(column_answers, uuid_of(act.answers), act.answers == ActId{});
     add(column_version, CStringGetTextDatum(by_version));
 
-    const run_as::Identity before = run_as::become(run_as::owner_of(table));
+    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
     SPI_connect();
     const int status = SPI_execute_with_args(
         "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
@@ -452,7 +452,7 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     if (status != SPI_OK_INSERT)
         elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
     SPI_finish();
-    run_as::resume(before);
+    acting_role::resume(before);
     being_written = {};
 }
 

@@ -487,6 +487,15 @@ inline bool may_set_role(Oid role) {
 #endif
 }
 
+// Returns whether an author has the rights of a role, or may take them with SET ROLE.
+inline bool may_act_for(Oid author, Oid role) {
+#if PG_VERSION_NUM >= 160000
+    return has_privs_of_role(author, role) || member_can_set_role(author, role);
+#else
+    return has_privs_of_role(author, role) || is_member_of_role(author, role);
+#endif
+}
+
 // Microseconds from the Unix epoch to the server's own, 2000-01-01 00:00:00 UTC.
 inline constexpr std::int64_t unix_to_server_us =
     std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;

@@ -1,5 +1,5 @@
 -- What the library does for the conversion: expressions of the catalogs, read and made as trees
--- (src/conversion/expression.hpp, trial.hpp), commands that run as another role (src/server/run_as.hpp),
+-- (src/conversion/expression.hpp, trial.hpp), commands that run as another role (src/server/acting_role.hpp, src/conversion/runner.hpp),
 -- and relations that are read by OID (src/server/by_oid.hpp).
 
 CREATE FUNCTION snowflake._sequence_uses(

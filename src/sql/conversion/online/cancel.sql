@@ -18,7 +18,7 @@ BEGIN
                 ) x(relid, attnum)
                 JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
                 JOIN pg_class t ON t.oid = x.relid
-                WHERE pg_has_role(t.relowner, 'USAGE')))) s
+                WHERE snowflake._may_become(t.relowner)))) s
             WHERE s.trigger_name IS NOT NULL OR s.same IS NOT NULL);
 END
 $function$;
@@ -35,19 +35,20 @@ DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);
 BEGIN
     RETURN QUERY
-        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM (
-                SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
+                SELECT k.conrelid, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
                     FROM pg_constraint k
                     WHERE k.contype = 'f' AND k.conname LIKE 'snowflake\_%'
                       AND k.oid IN (SELECT d.objid FROM unnest(shadows) s
                                         JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                                                         AND d.refobjid = s.relid AND d.refobjsubid = s.shadow)
                 UNION ALL
-                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid) FROM unnest(shadows) s WHERE s.trigger_name IS NOT NULL
+                SELECT s.relid, format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid) FROM unnest(shadows) s WHERE s.trigger_name IS NOT NULL
                 UNION ALL
-                SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.shadow_name) FROM unnest(shadows) s
-            ) x(command);
+                SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.shadow_name) FROM unnest(shadows) s
+            ) x(relid, command)
+            CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._cancel_steps(snowflake._conversion_part) IS

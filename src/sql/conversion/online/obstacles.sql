@@ -154,12 +154,10 @@ BEGIN
             JOIN pg_index i ON i.indexrelid = t.original
             JOIN pg_class c ON c.oid = t.relid
             CROSS JOIN LATERAL (
-                -- CREATE INDEX CONCURRENTLY is no command that runs as another role.
-                SELECT format('runs code of %I, who has to run the plan', pg_get_userbyid(c.relowner))
+                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads its expressions as the caller.
+                SELECT format('has expressions of %I, who has to run the plan', pg_get_userbyid(c.relowner))
                     WHERE (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
-                      AND c.relowner <> quote_ident(current_user)::regrole
-                      AND NOT (snowflake._is_harmless_to_run('pg_class', t.original)
-                               AND snowflake._is_harmless_to_parse('pg_class', t.original))
+                      AND NOT snowflake._may_act_for(c.relowner, quote_ident(current_user)::regrole)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY
@@ -202,8 +200,7 @@ BEGIN
                     WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
                 UNION ALL
                 SELECT format('is owned by %I', pg_get_userbyid(c.relowner))
-                    WHERE NOT pg_has_role(c.relowner, 'USAGE')
-                       OR NOT snowflake._is_taken_along((work.part).owner, c.relowner)
+                    WHERE NOT snowflake._is_taken_along((work.part).owner, c.relowner)
             ) why(text);
 END
 $function$;

@@ -164,16 +164,14 @@ CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     AS $function$
 DECLARE
     s record;
-    owner name;
     shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
 BEGIN
     FOR s IN
         SELECT x.*, a.attnotnull FROM unnest(shadows) x
             JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
     LOOP
-        owner := pg_get_userbyid(snowflake._owner(s.relid));
         RETURN QUERY
-            SELECT x.command, x.effect, NULL::regclass, NULL::bigint, owner
+            SELECT step.*
                 FROM (VALUES
                     (s.shadow IS NULL,
                      format('ALTER TABLE %s ADD COLUMN %I bigint', s.relid, s.shadow_name),
@@ -197,12 +195,14 @@ BEGIN
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,
                             s.relid, snowflake._shadow_name(s.attname), s.shadow_name, s.attname), NULL)
                 ) x(is_missing, command, effect)
+                CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(s.relid), x.effect) step
                 WHERE x.is_missing;
     END LOOP;
     RETURN QUERY
-        SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition), NULL::text, NULL::regclass,
-               NULL::bigint, pg_get_userbyid(snowflake._owner(t.relid))
+        SELECT step.*
             FROM snowflake._check_twins(shadows) t
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
+                                               snowflake._owner(t.relid)) step
             WHERE t.twin IS NULL;
 END
 $function$;

@@ -50,7 +50,6 @@ CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowfl
     AS $function$
 DECLARE
     a record;
-    step snowflake._conversion_step;
 BEGIN
     SELECT x.attnotnull, f.oid AS attrdef, pg_get_expr(f.adbin, f.adrelid) AS default_text, n.conname AS not_null INTO a
         FROM pg_attribute x
@@ -58,32 +57,31 @@ BEGIN
         LEFT JOIN pg_constraint n ON n.conrelid = x.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[x.attnum]
         WHERE x.attrelid = s.relid AND x.attnum = s.attnum;
     RETURN QUERY
-        SELECT x.command, x.effect, NULL::regclass, NULL::bigint, x.role
+        SELECT step.*
             FROM (
-                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid), NULL, NULL::name
+                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid), NULL
                 UNION ALL
-                SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL, NULL
+                SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL
                     FROM snowflake._owned_sequences(part.columns, s, part.name) q
                 UNION ALL
-                SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL,
-                       pg_get_userbyid(snowflake._owner(s.relid)) WHERE a.attnotnull
+                SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL WHERE a.attnotnull
                 UNION ALL
                 SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.attname),
-                       format('ACCESS EXCLUSIVE lock on %s', s.relid), NULL
+                       format('ACCESS EXCLUSIVE lock on %s', s.relid)
                 UNION ALL
                 SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', s.relid, s.shadow_name, s.attname),
-                       'the new column is the last one of its table', NULL
+                       'the new column is the last one of its table'
                 UNION ALL
                 -- PostgreSQL 18 gives not-null constraints names.
-                SELECT format('SELECT snowflake._name_not_null(%L, %L, %L)', s.relid, s.attname, a.not_null), NULL, NULL
+                SELECT format('SELECT snowflake._name_not_null(%L, %L, %L)', s.relid, s.attname, a.not_null), NULL
                     WHERE a.not_null IS NOT NULL
-            ) x(command, effect, role);
+            ) x(command, effect)
+            CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(s.relid), x.effect) step;
     IF a.attrdef IS NOT NULL
        AND NOT EXISTS (SELECT FROM unnest(part.columns) c
                            WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.new_default IS NOT NULL) THEN
-        step.command := format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, a.default_text);
-        step.role := pg_get_userbyid(snowflake._owner(s.relid));
-        RETURN NEXT step;
+        RETURN NEXT snowflake._step(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, a.default_text),
+                                    snowflake._owner(s.relid));
     END IF;
 END
 $function$;
@@ -117,9 +115,9 @@ CREATE FUNCTION snowflake._swap_settings(s snowflake._shadow)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, x.role
+        SELECT step.*
             FROM (
-                SELECT format('COMMENT ON COLUMN %s.%I IS NULL', s.relid, s.attname), NULL::name
+                SELECT format('COMMENT ON COLUMN %s.%I IS NULL', s.relid, s.attname), NULL::oid
                     WHERE snowflake._is_offered(s.relid, s.shadow)
                 UNION ALL
                 SELECT c, NULL FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
@@ -129,10 +127,11 @@ BEGIN
                         'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, s.relid)) c
                     WHERE k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
                 UNION ALL
-                (SELECT g.command, pg_get_userbyid(g.role)
+                (SELECT g.command, g.role
                     FROM snowflake._conversion_grants('pg_class'::regclass, s.relid, s.attnum) WITH ORDINALITY g(command, role, n)
                     ORDER BY g.n)
-            ) x(command, role);
+            ) x(command, role)
+            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, snowflake._owner(s.relid))) step;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._swap_settings(snowflake._shadow) IS
@@ -189,25 +188,27 @@ COMMENT ON FUNCTION snowflake._swap_constraint(snowflake._twin) IS
 
 -- Twins whose original is gone by now.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
-    RETURNS SETOF text
+    RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
-                    ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) END
+        SELECT DISTINCT step.*
             FROM unnest(work.shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
+            CROSS JOIN LATERAL snowflake._step(
+                CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
+                     ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) END,
+                snowflake._owner(coalesce(k.conrelid, s.relid))) step
             WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_\d+)?$'
-              AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid)
-            GROUP BY k.oid, k.conrelid, k.conname, i.oid;
+              AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._swap_orphans(snowflake._shadowing) IS
-    'returns the commands that drop what was built on shadow columns for originals that are gone';
+    'returns the steps that drop what was built on shadow columns for originals that are gone';
 
 CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
@@ -216,15 +217,19 @@ CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
-            FROM (SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', t.relid, k.conname)
-                      FROM unnest(work.keys) t JOIN pg_constraint k ON k.oid = t.original
-                  UNION ALL SELECT * FROM snowflake._swap_orphans(work)) x(command);
+        SELECT step.*
+            FROM unnest(work.keys) t
+            JOIN pg_constraint k ON k.oid = t.original
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s DROP CONSTRAINT %I', t.relid, k.conname),
+                                               snowflake._owner(t.relid)) step;
+    RETURN QUERY SELECT * FROM snowflake._swap_orphans(work);
     RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_column(work.part, s) x;
     RETURN QUERY
-        SELECT x.command, NULL::text, NULL::regclass, NULL::bigint, NULL::name
-            FROM (SELECT c FROM unnest(work.indexes) t, snowflake._swap_index(t) c
-                  UNION ALL SELECT c FROM unnest(work.checks || work.keys) t, snowflake._swap_constraint(t) c) x(command);
+        SELECT step.*
+            FROM (SELECT t.relid, c FROM unnest(work.indexes) t, snowflake._swap_index(t) c
+                  UNION ALL
+                  SELECT t.relid, c FROM unnest(work.checks || work.keys) t, snowflake._swap_constraint(t) c) x(relid, command)
+            CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
     RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_settings(s) x;
 END
 $function$;

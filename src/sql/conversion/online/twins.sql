@@ -331,10 +331,10 @@ CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
-               format('SHARE ROW EXCLUSIVE lock on %s', t.relid), NULL::regclass, NULL::bigint,
-               pg_get_userbyid(snowflake._owner(t.relid))
+        SELECT step.*
             FROM snowflake._key_twins(snowflake._shadows(part.columns)) t
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
+                                               snowflake._owner(t.relid), format('SHARE ROW EXCLUSIVE lock on %s', t.relid)) step
             WHERE t.twin IS NULL;
 END
 $function$;

@@ -1,9 +1,10 @@
-#include "run_as.hpp"
+#include "runner.hpp"
 
-#include "conversion/event_triggers.hpp"
-#include "schema.hpp"
+#include "event_triggers.hpp"
+#include "server/acting_role.hpp"
+#include "server/schema.hpp"
 
-namespace snowflake::run_as {
+namespace snowflake::runner {
 
 namespace {
 
@@ -55,43 +56,40 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
     server::set_search_path(due.run_path);
 }
 
+// Installs the hooks with the first command: sessions that convert nothing do without.
+void install_hooks() {
+    static bool installed = false;
+    if (installed)
+        return;
+    installed = true;
+    next_hook = object_access_hook;
+    object_access_hook = object_accessed;
+    event_triggers::init();
+}
+
+// How far a command is restricted. One that alters a table may check its foreign keys, and has to
+// see all rows for it, as the server's own triggers do. A sequence that is temporary cannot be made
+// in a restricted operation; to make it evaluates nothing.
+int security_flags(const char *command) {
+    const List *statements = raw_parser(command, RAW_PARSE_DEFAULT);
+    const Node *statement = statements != NIL ? linitial_node(RawStmt, statements)->stmt : nullptr;
+    if (statement == nullptr)
+        return SECURITY_RESTRICTED_OPERATION;
+    if (IsA(statement, AlterTableStmt))
+        return SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS;
+    if (IsA(statement, CreateSeqStmt) &&
+        reinterpret_cast<const CreateSeqStmt *>(statement)->sequence->relpersistence ==
+            RELPERSISTENCE_TEMP)
+        return SECURITY_LOCAL_USERID_CHANGE;
+    return SECURITY_RESTRICTED_OPERATION;
+}
+
 } // namespace
-
-bool may_become(Oid role) {
-    return role == GetUserId() || superuser() ||
-           (!InLocalUserIdChange() && !InSecurityRestrictedOperation() &&
-            server::may_set_role(role));
-}
-
-Oid owner_of(Oid relation) {
-    const Oid owner = server::owner_of(relation);
-    if (!OidIsValid(owner))
-        elog(ERROR, "cache lookup failed for relation %u", relation);
-    return owner;
-}
-
-Identity become(Oid role) {
-    Identity before{};
-    GetUserIdAndSecContext(&before.role, &before.security_context);
-    if (OidIsValid(role)) {
-        if (!may_become(role))
-            ereport(
-                ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, false)));
-        SetUserIdAndSecContext(role, before.security_context | SECURITY_RESTRICTED_OPERATION);
-    }
-    before.settings_level = NewGUCNestLevel();
-    return before;
-}
-
-void resume(const Identity &before) {
-    AtEOXact_GUC(false, before.settings_level);
-    SetUserIdAndSecContext(before.role, before.security_context);
-}
 
 bool run(const char *command, Oid role, const char *run_path, Datum expected,
          std::int64_t *result) {
-    const Identity before = become(role);
+    install_hooks();
+    const acting_role::Previous before = acting_role::become(role, security_flags(command));
     // Users' code can call this function as well.
     const Pending outer = pending;
     pending = {.run_path = run_path,
@@ -122,13 +120,8 @@ bool run(const char *command, Oid role, const char *run_path, Datum expected,
         event_triggers::end(outer_watch);
     }
     PG_END_TRY();
-    resume(before);
+    acting_role::resume(before);
     return returned;
 }
 
-void init() {
-    next_hook = object_access_hook;
-    object_access_hook = object_accessed;
-}
-
-} // namespace snowflake::run_as
+} // namespace snowflake::runner

@@ -1,0 +1,34 @@
+#include "acting_role.hpp"
+
+namespace snowflake::acting_role {
+
+bool may_become(Oid role) {
+    return role == GetUserId() || superuser() ||
+           (!InLocalUserIdChange() && !InSecurityRestrictedOperation() &&
+            server::may_set_role(role));
+}
+
+Oid owner_of(Oid relation) {
+    const Oid owner = server::owner_of(relation);
+    if (!OidIsValid(owner))
+        elog(ERROR, "cache lookup failed for relation %u", relation);
+    return owner;
+}
+
+Previous become(Oid role, int flags) {
+    if (!may_become(role))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, true)));
+    Previous before{};
+    GetUserIdAndSecContext(&before.role, &before.security_context);
+    SetUserIdAndSecContext(role, before.security_context | flags);
+    before.settings_level = NewGUCNestLevel();
+    return before;
+}
+
+void resume(const Previous &before) {
+    AtEOXact_GUC(false, before.settings_level);
+    SetUserIdAndSecContext(before.role, before.security_context);
+}
+
+} // namespace snowflake::acting_role
