@@ -5,7 +5,7 @@ namespace snowflake::acting_role {
 bool may_become(Oid role) {
     return role == GetUserId() || superuser() ||
            (!InLocalUserIdChange() && !InSecurityRestrictedOperation() &&
-            server::may_set_role(role));
+            server::may_set_role(GetUserId(), role));
 }
 
 Oid owner_of(Oid relation) {

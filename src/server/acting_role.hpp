@@ -17,8 +17,9 @@ struct Previous {
 };
 
 // Returns whether become() lets the current role act for another: a superuser always, whose rights
-// it only lessens, and else where SET ROLE would, which is not so within a SECURITY DEFINER
-// function or a security-restricted operation.
+// it only lessens, and else where SET ROLE would let the current role, which is not so within a
+// SECURITY DEFINER function or a security-restricted operation. SET ROLE itself asks for the rights
+// of the session user; a caller who has put these down with SET ROLE keeps them put down.
 bool may_become(Oid role);
 
 // Returns the role that owns a relation. Raises XX000 if there is none.

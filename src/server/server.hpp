@@ -477,23 +477,18 @@ inline void insert_index_entries(ResultRelInfo *result, EState *state, TupleTabl
 #endif
 }
 
-// Whether SET ROLE lets the session become the role: it asks for the rights of the session user,
-// whatever role has been set since.
-inline bool may_set_role(Oid role) {
+// Returns whether a role may become another with SET ROLE.
+inline bool may_set_role(Oid member, Oid role) {
 #if PG_VERSION_NUM >= 160000
-    return member_can_set_role(GetSessionUserId(), role);
+    return member_can_set_role(member, role);
 #else
-    return is_member_of_role(GetSessionUserId(), role);
+    return is_member_of_role(member, role);
 #endif
 }
 
 // Returns whether an author has the rights of a role, or may take them with SET ROLE.
 inline bool may_act_for(Oid author, Oid role) {
-#if PG_VERSION_NUM >= 160000
-    return has_privs_of_role(author, role) || member_can_set_role(author, role);
-#else
-    return has_privs_of_role(author, role) || is_member_of_role(author, role);
-#endif
+    return has_privs_of_role(author, role) || may_set_role(author, role);
 }
 
 // Microseconds from the Unix epoch to the server's own, 2000-01-01 00:00:00 UTC.

@@ -137,6 +137,24 @@ $function$;
 COMMENT ON FUNCTION snowflake._hints_of_clients(snowflake._conversion_column[]) IS
     'describes which subscribers and clients a conversion concerns';
 
+CREATE FUNCTION snowflake._hints_of_event_triggers()
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('event trigger %I fires for these commands with the rights of the owner of each relation, in a '
+                      'security-restricted operation, which can make nothing temporary', e.evtname)
+            FROM pg_event_trigger e
+            WHERE e.evtenabled IN ('O', 'A') AND e.evtevent <> 'login'
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_event_trigger'::regclass AND d.objid = e.oid AND d.deptype = 'e');
+END
+$function$;
+COMMENT ON FUNCTION snowflake._hints_of_event_triggers() IS
+    'describes the event triggers that fire for the commands of a conversion';
+
 CREATE FUNCTION snowflake._conversion_hints(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -150,7 +168,8 @@ BEGIN
         SELECT hint
             FROM (SELECT 1, snowflake._hints_of_names(part.columns)
                   UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
-                  UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)) x(kind, hint)
+                  UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)
+                  UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";
 END
 $function$;

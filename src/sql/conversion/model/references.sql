@@ -220,7 +220,7 @@ BEGIN
             WHERE expected -> 'references' ? now.name
               AND NOT expected -> 'references' -> now.name ? source
               AND source <> 'extension snowflake'
-              AND NOT coalesce(expected -> 'sequences' ? source, false)
+              AND source IS DISTINCT FROM expected ->> 'sequence'
             ORDER BY 1);
     IF differences <> '{}' THEN
         RAISE EXCEPTION 'an object that is made again would change its meaning'

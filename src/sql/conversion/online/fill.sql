@@ -307,6 +307,8 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
     END IF;
+    -- The key touches another table, which may have another owner by now.
+    PERFORM snowflake._require_no_obstacles(snowflake._conversion_part(seq, 'drop', false, true));
     PERFORM snowflake._validate(tab, constraint_name);
 END
 $function$;

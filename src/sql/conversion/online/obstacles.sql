@@ -154,10 +154,13 @@ BEGIN
             JOIN pg_index i ON i.indexrelid = t.original
             JOIN pg_class c ON c.oid = t.relid
             CROSS JOIN LATERAL (
-                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads its expressions as the caller.
-                SELECT format('has expressions of %I, who has to run the plan', pg_get_userbyid(c.relowner))
-                    WHERE (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
-                      AND NOT snowflake._may_act_for(c.relowner, quote_ident(current_user)::regrole)
+                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller.
+                SELECT DISTINCT format('names %s of %I: %I has to run the plan', pg_describe_object(d.refclassid, d.refobjid, 0),
+                                       pg_get_userbyid(y.typowner), pg_get_userbyid(c.relowner))
+                    FROM pg_depend d
+                    JOIN pg_type y ON y.oid = d.refobjid
+                    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original AND d.refclassid = 'pg_type'::regclass
+                      AND NOT snowflake._may_act_for(y.typowner, quote_ident(current_user)::regrole)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY

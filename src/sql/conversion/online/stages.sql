@@ -34,7 +34,7 @@ DECLARE
     state snowflake._conversion_state;
 BEGIN
     PERFORM snowflake._require_preparations(work, 'swap');
-    state := snowflake._state_of_tables(ARRAY[work.part]);
+    state := snowflake._state_of_tables(work.part);
     state.meant := snowflake._meant_after_swap(state.meant, work.shadows);
     state.plan := ARRAY(SELECT s FROM snowflake._swap_steps(work) s);
     RETURN state;
@@ -57,16 +57,16 @@ BEGIN
     IF stage = 'swap' THEN
         RETURN snowflake._state_of_swap(snowflake._shadowing(part));
     END IF;
-    state.parts := ARRAY[part];
+    state.part := part;
     state.emptied := '{}';
     CASE stage
         WHEN 'shadows' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part) s);
-            state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+            state.wanted := snowflake._wanted_locks(part);
         WHEN 'keys' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
             state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part) s);
-            state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+            state.wanted := snowflake._wanted_locks(part);
         WHEN 'cancel' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);
             state.wanted := ARRAY(SELECT x.relid
@@ -74,7 +74,7 @@ BEGIN
                                             UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s,
                                                                 snowflake._table_partners(s.relid, s.shadow) p) x(relid)
                                       JOIN pg_class c ON c.oid = x.relid
-                                      WHERE pg_has_role(c.relowner, 'USAGE')
+                                      WHERE snowflake._may_become(c.relowner)
                                       ORDER BY x.relid::oid);
     END CASE;
     state.altered := cardinality(snowflake._shadows_to_cancel(part));
@@ -120,7 +120,7 @@ CREATE FUNCTION snowflake._run_stage(seq regclass, increment text, stage text, c
     AS $function$
 BEGIN
     RETURN (snowflake._conversion_run(
-        (ARRAY[seq], true, increment, false, stage)::snowflake._conversion_request, caller_search_path)).altered;
+        (seq, true, increment, false, stage)::snowflake._conversion_request, caller_search_path)).altered;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._run_stage(regclass, text, text, text) IS
@@ -151,7 +151,7 @@ CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text, caller_s
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    request constant snowflake._conversion_request := (ARRAY[seq], true, increment, false, 'trial');
+    request constant snowflake._conversion_request := (seq, true, increment, false, 'trial');
     state snowflake._conversion_state;
 BEGIN
     IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, increment, false, true))) THEN

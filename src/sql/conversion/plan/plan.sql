@@ -30,9 +30,8 @@ BEGIN
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
             FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
-                         ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(ARRAY[part]) x) END
-                        || ARRAY(SELECT (NULL, h, NULL, NULL, NULL)::snowflake._conversion_step
-                                     FROM snowflake._conversion_hints(part) h))
+                         ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
+                        || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;

@@ -110,6 +110,15 @@ DECLARE
     detail text;
     full_table regclass;
 BEGIN
+    SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) INTO detail
+        FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
+        WHERE c.widened AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
+        ORDER BY c.relid::oid
+        LIMIT 1;
+    IF FOUND THEN
+        PERFORM snowflake._warn_of_unconverted(what, detail, command);
+        RETURN;
+    END IF;
     SELECT c.relid INTO full_table
         FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
         WHERE c.widened AND NOT snowflake._is_empty(c.relid)
@@ -207,6 +216,52 @@ $function$;
 COMMENT ON FUNCTION snowflake._small_references(regclass[]) IS
     'finds the small integers that foreign keys of this transaction bind to columns that hold IDs';
 
+-- LIKE copies expressions from tables of other owners, and a partition or child has those of its parent: the owner of a
+-- new table is not their author. Whoever wrote the functions, operators and types in them counts as one here.
+CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    owner constant oid := snowflake._owner(tab);
+    altered constant snowflake._conversion_column := (
+        tab, (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col), col,
+        false, NULL, NULL, NULL, true, false, false);
+BEGIN
+    RETURN (
+        SELECT o FROM (
+            SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
+            UNION ALL
+            SELECT format('%s, which %s of table %s calls, is owned by %I, whose code would run as %I',
+                          pg_describe_object(used.refclassid, used.refobjid, 0), pg_describe_object(own.classid, own.objid, 0), tab,
+                          pg_get_userbyid(author.oid), pg_get_userbyid(owner))
+                FROM pg_depend own
+                JOIN pg_depend used ON used.classid = own.classid AND used.objid = own.objid
+                                   AND used.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass,
+                                                           'pg_opclass'::regclass)
+                CROSS JOIN LATERAL (SELECT coalesce(snowflake._owner_of(used.refclassid, used.refobjid),
+                                                    (SELECT opcowner FROM pg_opclass WHERE used.refclassid = 'pg_opclass'::regclass
+                                                                                       AND oid = used.refobjid))) author(oid)
+                WHERE own.refclassid = 'pg_class'::regclass AND own.refobjid = tab
+                  AND own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
+                                      'pg_statistic_ext'::regclass)
+                  AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
+            UNION ALL
+            -- The types of its columns.
+            SELECT format('type %s of table %s is owned by %I, whose code would run as %I', y.oid::regtype, tab,
+                          pg_get_userbyid(y.typowner), pg_get_userbyid(owner))
+                FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+                WHERE a.attrelid = tab AND a.attnum > 0 AND y.typowner <> owner AND NOT snowflake._may_act_for(y.typowner, owner)
+        ) x(o)
+        ORDER BY o COLLATE "C"
+        LIMIT 1);
+END
+$function$;
+COMMENT ON FUNCTION snowflake._obstacle_of_new_column(regclass, name) IS
+    'returns why a column of a new table cannot be widened without running code of others; NULL: it can';
+
 -- The locks that the command has taken suffice, but for a stronger one on the same table.
 CREATE FUNCTION snowflake._widen_new_reference(
         tab regclass, attname name, type text, referenced regclass, seq regclass, caller_search_path text)
@@ -217,6 +272,7 @@ CREATE FUNCTION snowflake._widen_new_reference(
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
     command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
+    obstacle text;
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
         RETURN; -- Somebody else's event trigger has taken it away.
@@ -226,7 +282,12 @@ BEGIN
                                                snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
-    PERFORM snowflake._run_as(command, snowflake._table_role(tab), snowflake._run_path(caller_search_path), NULL);
+    obstacle := snowflake._obstacle_of_new_column(tab, attname);
+    IF obstacle IS NOT NULL THEN
+        PERFORM snowflake._warn_of_unconverted(what, obstacle, snowflake._widen_command(tab, attname, seq) || ';');
+        RETURN;
+    END IF;
+    PERFORM snowflake._run_as(command, snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
     -- Expressions on the column may call what takes integers only.
     IF SQLSTATE = '55P03' OR snowflake._event_trigger_failed() THEN

@@ -66,7 +66,7 @@ COMMENT ON FUNCTION snowflake._is_of_the_system(text, boolean) IS
 -- in this way are found before the call fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text, expected jsonb,
-        owners oid[],       -- of the sequences
+        sequence_owner oid,
         has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -91,14 +91,13 @@ EXCEPTION
             RAISE;
         ELSIF SQLSTATE LIKE 'P0%'
               -- What a stranger's code raises must not look like an error of the caller's.
-              AND NOT EXISTS (SELECT FROM unnest(owners) o(id)
-                                  WHERE NOT snowflake._is_taken_along(o.id, quote_ident(role)::regrole)) THEN
+              AND snowflake._is_taken_along(sequence_owner, quote_ident(role)::regrole) THEN
             RAISE;
         END IF;
-        RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(role), ': ', SQLERRM);
+        RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid[], boolean) IS
+COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean) IS
     'runs a command of a plan; returns why it failed where that is the fault of an expression';
 
 CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
@@ -110,7 +109,6 @@ CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    owners constant oid[] := ARRAY(SELECT p.owner FROM unnest(state.parts) p);
     step snowflake._conversion_step;
     started timestamptz;
     obstacles text[] := '{}';
@@ -125,7 +123,7 @@ BEGIN
             started := clock_timestamp();
         END IF;
         obstacles := array_remove(
-            obstacles || snowflake._run_step(step.command, step.role, state.run_path, state.expected, owners, obstacles <> '{}'),
+            obstacles || snowflake._run_step(step.command, step.role, state.run_path, state.expected, (state.part).owner, obstacles <> '{}'),
             NULL);
         IF snowflake._is_large(step.size) THEN
             RAISE NOTICE '% in % s', coalesce('rewrote table ' || step.rewrites, 'done'),
@@ -133,7 +131,7 @@ BEGIN
         END IF;
     END LOOP;
     IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', (SELECT string_agg(p.name, ', ') FROM unnest(state.parts) p)
+        RAISE EXCEPTION 'cannot convert sequence %', (state.part).name
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;
@@ -192,7 +190,7 @@ BEGIN
     END IF;
     PERFORM snowflake._require_visible(state.constraints);
     IF request.to_snowflake AND coalesce(request.stage, 'swap') = 'swap' THEN
-        PERFORM snowflake._require_room(p) FROM unnest(state.parts) p;
+        PERFORM snowflake._require_room(state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
     IF state.emptied <> '{}' THEN
@@ -215,7 +213,7 @@ CREATE FUNCTION snowflake._convert_to_snowflake(
 DECLARE
     state constant snowflake._conversion_state :=
         snowflake._conversion_run(
-            (ARRAY[seq], true, increment, move_generated, CASE WHEN online THEN 'swap' END)::snowflake._conversion_request,
+            (seq, true, increment, move_generated, CASE WHEN online THEN 'swap' END)::snowflake._conversion_request,
             caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
@@ -250,7 +248,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((ARRAY[seq], false, 'drop', false, NULL)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run((seq, false, 'drop', false, NULL)::snowflake._conversion_request, caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

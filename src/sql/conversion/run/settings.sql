@@ -1,4 +1,4 @@
--- Settings of the session that would change what is printed, parsed or made again. Three functions have them all, and
+-- Settings of the session that would change what is printed, parsed or made again. Two functions have them all, and
 -- what these call runs under them; what is listed elsewhere is for functions that can be called alone.
 DO $do$
 DECLARE
@@ -7,8 +7,7 @@ DECLARE
 BEGIN
     FOREACH function IN ARRAY ARRAY[
         'snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text)',
-        'snowflake._conversion_run(snowflake._conversion_request, text)',
-        'snowflake._convert_all(regnamespace, text)'
+        'snowflake._conversion_run(snowflake._conversion_request, text)'
     ] LOOP
         FOREACH setting IN ARRAY ARRAY[
             -- How constants are printed.

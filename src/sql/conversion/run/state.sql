@@ -2,14 +2,14 @@
 -- transaction is: the snapshot of a transaction that is SERIALIZABLE shows catalogs that have changed since.
 
 CREATE TYPE snowflake._conversion_request AS (
-    seqs regclass[], to_snowflake boolean,
+    seq regclass, to_snowflake boolean,
     increment text, move_generated boolean, -- see _conversion_part
     stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
 COMMENT ON TYPE snowflake._conversion_request IS
     'what a caller has asked for';
 
 CREATE TYPE snowflake._conversion_state AS (
-    parts snowflake._conversion_part[],
+    part snowflake._conversion_part,
     wanted regclass[],         -- the relations to be locked
     constraints oid[],         -- which the server makes again, or may make again
     plan snowflake._conversion_step[],
@@ -22,31 +22,31 @@ CREATE TYPE snowflake._conversion_state AS (
 COMMENT ON TYPE snowflake._conversion_state IS
     'what a conversion works with';
 
--- Where columns are widened, the server makes the foreign keys between the tables again. Tables of strangers are
--- not the caller's to lock; the server locks them.
-CREATE FUNCTION snowflake._wanted_locks(parts snowflake._conversion_part[], columns snowflake._conversion_column[])
+-- Where columns are widened, the server makes the foreign keys between the tables again. Tables of owners for whom the
+-- caller cannot act are not the caller's to lock; the server locks them.
+CREATE FUNCTION snowflake._wanted_locks(part snowflake._conversion_part)
     RETURNS regclass[]
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN ARRAY(
         SELECT wanted.relid
-            FROM (SELECT c.relid FROM unnest(columns) c
-                      WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(columns) WHERE widened)
+            FROM (SELECT c.relid FROM unnest(part.columns) c
+                      WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(part.columns) WHERE widened)
                   UNION
-                  SELECT snowflake._table_partners(c.relid, c.attnum) FROM unnest(columns) c WHERE c.widened
+                  SELECT snowflake._table_partners(c.relid, c.attnum) FROM unnest(part.columns) c WHERE c.widened
                   UNION
-                  SELECT d.relid FROM snowflake._conversion_dependents(columns) d WHERE d.relid IS NOT NULL
+                  SELECT d.relid FROM snowflake._conversion_dependents(part.columns) d WHERE d.relid IS NOT NULL
                   UNION
-                  SELECT p.seq FROM unnest(parts) p) wanted
+                  SELECT part.seq) wanted
             JOIN pg_class c ON c.oid = wanted.relid
             WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
-              AND pg_has_role(c.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(c.relnamespace)
+              AND snowflake._may_become(c.relowner) AND NOT pg_is_other_temp_schema(c.relnamespace)
             ORDER BY c.relkind = 'S', c.oid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._wanted_locks(snowflake._conversion_part[], snowflake._conversion_column[]) IS
+COMMENT ON FUNCTION snowflake._wanted_locks(snowflake._conversion_part) IS
     'returns the relations of the caller that the commands of a conversion name';
 
 -- To print a view locks the tables that it reads. The commands of the plan do not print those that a
@@ -87,7 +87,7 @@ COMMENT ON FUNCTION snowflake._is_large(bigint) IS
 -- are among the locked: a rehearsal waits for nobody. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
@@ -100,7 +100,7 @@ DECLARE
             ORDER BY c.oid);
 BEGIN
     -- All of them have to be the caller's to empty.
-    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT snowflake._may_become(c.relowner)) THEN
         RETURN '{}';
     END IF;
     RETURN tables;
@@ -109,17 +109,17 @@ $function$;
 COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
     'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
 
-CREATE FUNCTION snowflake._state_of_tables(parts snowflake._conversion_part[])
+CREATE FUNCTION snowflake._state_of_tables(part snowflake._conversion_part)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    columns constant snowflake._conversion_column[] := snowflake._joint_columns(parts);
+    columns constant snowflake._conversion_column[] := part.columns;
     state snowflake._conversion_state;
 BEGIN
-    state.parts := parts;
-    state.wanted := snowflake._wanted_locks(parts, columns);
+    state.part := part;
+    state.wanted := snowflake._wanted_locks(part);
     PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
     -- Foreign keys depend on the table that they reference, too.
     state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
@@ -130,19 +130,18 @@ BEGIN
         INTO state.altered, state.always
         FROM unnest(columns) c
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
-    state.meant := ARRAY(SELECT m FROM unnest(parts) p, snowflake._meant_defaults(p.seq, p.columns, true) m);
+    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(part.seq, columns, true) m);
     state.expected :=
         snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
-        || jsonb_build_object('sequences', ARRAY(SELECT snowflake._source_of('pg_class'::regclass, p.seq)
-                                                     FROM unnest(parts) p));
+        || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, part.seq));
     state.emptied := '{}';
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_tables(snowflake._conversion_part[]) IS
-    'returns what a conversion of sequences works with, but for its plan';
+COMMENT ON FUNCTION snowflake._state_of_tables(snowflake._conversion_part) IS
+    'returns what a conversion works with, but for its plan';
 
-CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[], is_trial boolean)
+CREATE FUNCTION snowflake._state_of_conversion(part snowflake._conversion_part, is_trial boolean)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -150,19 +149,19 @@ CREATE FUNCTION snowflake._state_of_conversion(parts snowflake._conversion_part[
 DECLARE
     state snowflake._conversion_state;
 BEGIN
-    PERFORM snowflake._require_no_obstacles(p) FROM unnest(parts) p;
-    state := snowflake._state_of_tables(parts);
+    PERFORM snowflake._require_no_obstacles(part);
+    state := snowflake._state_of_tables(part);
     -- The plan is made as a whole, before its first command changes what it is made from.
-    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(parts) s);
+    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(part) s);
     IF is_trial
        OR snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint) THEN
-        state.emptied := snowflake._tables_to_empty(snowflake._joint_columns(parts));
+        state.emptied := snowflake._tables_to_empty(part.columns);
     END IF;
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part[], boolean) IS
-    'returns what the conversion of sequences works with; raises an error that names all obstacles';
+COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part, boolean) IS
+    'returns what the conversion of a sequence works with; raises an error that names all obstacles';
 
 CREATE FUNCTION snowflake._state_of_way_back(seq regclass)
     RETURNS snowflake._conversion_state
@@ -174,8 +173,8 @@ DECLARE
     state snowflake._conversion_state;
 BEGIN
     PERFORM snowflake._require_way_back(part);
-    state.parts := ARRAY[part];
-    state.wanted := snowflake._wanted_locks(ARRAY[part], part.columns);
+    state.part := part;
+    state.wanted := snowflake._wanted_locks(part);
     state.plan := ARRAY(SELECT s FROM snowflake._steps_back(part) s);
     state.altered := cardinality(part.columns);
     state.always := false;
@@ -193,17 +192,16 @@ CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_reques
     SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
-    parts snowflake._conversion_part[];
+    part snowflake._conversion_part;
 BEGIN
     IF NOT request.to_snowflake THEN
-        RETURN snowflake._state_of_way_back(request.seqs[1]);
+        RETURN snowflake._state_of_way_back(request.seq);
     END IF;
-    parts := ARRAY(SELECT snowflake._conversion_part(seq, request.increment, request.move_generated, request.stage IS NOT NULL)
-                       FROM unnest(request.seqs) seq);
+    part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL);
     IF request.stage <> 'trial' THEN
-        RETURN snowflake._state_of_stage(parts[1], request.stage);
+        RETURN snowflake._state_of_stage(part, request.stage);
     END IF;
-    RETURN snowflake._state_of_conversion(parts, request.stage IS NOT NULL);
+    RETURN snowflake._state_of_conversion(part, request.stage IS NOT NULL);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS
