@@ -406,7 +406,7 @@ TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {
 
 // The command that docs/from-pgedge.md gives, from its first words to what ends it.
 std::string command_of_document(const std::string &first_words, const std::string &end) {
-    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
+    const std::string page = read_document("from-pgedge");
     const std::size_t begin = page.find(first_words);
     return page.substr(begin, page.find(end, begin) - begin);
 }
