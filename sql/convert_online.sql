@@ -76,7 +76,7 @@ RESET session_replication_role;
 SELECT count(*), count(snowflake_id) FROM customers;
 -- With a lock it is refused now, also together with others.
 SELECT obstacles('customers_id_seq', online => false);
-SELECT * FROM snowflake.convert_all('online');
+CALL snowflake.convert_all('online');
 ALTER TABLE orders DISABLE TRIGGER "~snowflake_customer_id";
 UPDATE orders SET customer_id = 8 WHERE id = 1000;
 SELECT * FROM steps('customers_id_seq') LIMIT 1;

@@ -38,6 +38,8 @@ CREATE FUNCTION lower(bigint) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT spy
 CREATE FUNCTION mod(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT spy_on_constants(''mod'')::int::bigint';
 CREATE OPERATOR % (FUNCTION = mod, LEFTARG = bigint, RIGHTARG = integer);
 CREATE INDEX digits ON t ((id % 10), mod(id % 7, 3)) WHERE (coalesce(id, 0) % 3) % 2 = 0;
+CREATE DOMAIN spied AS text CHECK (spy_on_constants('domain'));
+CREATE INDEX constant ON t ((id::text = 'x'::spied));
 TRUNCATE seen;
 -- A trigger that looks like one of the extension's, without the name of a sequence.
 CREATE TABLE bait (id integer, snowflake_id bigint);
@@ -48,20 +50,21 @@ RESET ROLE;
 SELECT sequence, table_name, column_name, new_column FROM snowflake.conversions;
 DROP TABLE bait;
 
--- CREATE INDEX CONCURRENTLY cannot run as another role.
+-- The server reads constants of CREATE INDEX CONCURRENTLY as the caller, and evaluates as the owner.
 SELECT * FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true);
-DROP INDEX spying;
+DROP INDEX constant;
 SELECT role, command ~ 'fill' AS fills FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true) WHERE role IS NOT NULL;
 \set ECHO none
 SELECT command FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
 \set ECHO all
+SELECT current_setting('hostile.who', true) ~ current_user AS superuser_was_seen;
+DROP INDEX spying; -- The next query would run its function as the superuser.
 SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'r'::regclass AND attname = 't_id';
 SELECT count(*), sum(id) FROM t;
 -- The twin of an index means the server's operators, though the caller's search_path has nearer ones.
 SELECT pg_get_indexdef('digits'::regclass);
 -- The checks ran, as their owner. The triggers and the rule did not.
 SELECT DISTINCT place, who FROM seen ORDER BY 1;
-SELECT current_setting('hostile.who', true) ~ current_user AS superuser_was_seen;
 RESET search_path;
 DROP SCHEMA hostile_online CASCADE;
 DROP ROLE hostile_online;

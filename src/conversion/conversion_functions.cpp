@@ -274,6 +274,7 @@ Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
 // _present_state(_conversion_request) returns _conversion_state
 SNOWFLAKE_FUNCTION(snowflake_present_state);
 Datum snowflake_present_state(PG_FUNCTION_ARGS) {
+    event_triggers::forget_failure();
     return in_present("_conversion_state", fcinfo);
 }
 
