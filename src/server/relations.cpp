@@ -1,6 +1,6 @@
-#include "by_oid.hpp"
+#include "relations.hpp"
 
-namespace snowflake::by_oid {
+namespace snowflake::relations {
 
 namespace {
 
@@ -211,4 +211,4 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     return greatest;
 }
 
-} // namespace snowflake::by_oid
+} // namespace snowflake::relations

@@ -1,4 +1,4 @@
-#include "sightings.hpp"
+#include "latest_ids.hpp"
 
 namespace snowflake {
 
@@ -44,7 +44,7 @@ Oid find_index(Relation table, AttrNumber attribute) {
 } // namespace
 
 // A value from before the second day of the layout is the small number of an ordinary sequence.
-void Sightings::note(std::int64_t id) {
+void LatestIds::note(std::int64_t id) {
     if (id < default_layout.first_id_of_tick(USECS_PER_DAY / default_layout.tick_us()))
         return;
     const Fields fields = default_layout.split(id);
@@ -54,7 +54,7 @@ void Sightings::note(std::int64_t id) {
     latest = std::max(latest, default_layout.unix_us(fields.tick));
 }
 
-void Sightings::look_at(Oid table_oid, AttrNumber attribute) {
+void LatestIds::look_at(Oid table_oid, AttrNumber attribute) {
     if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
         return;
     Relation table = try_relation_open(table_oid, NoLock);
@@ -81,8 +81,8 @@ void Sightings::look_at(Oid table_oid, AttrNumber attribute) {
     relation_close(table, AccessShareLock);
 }
 
-const Sightings &Sightings::look() {
-    auto *sightings = static_cast<Sightings *>(palloc0(sizeof(Sightings)));
+const LatestIds &LatestIds::look() {
+    auto *latest_ids = static_cast<LatestIds *>(palloc0(sizeof(LatestIds)));
     SPI_connect();
     if (SPI_execute(tables, true, 0) != SPI_OK_SELECT)
         elog(ERROR, "cannot look for tables with snowflake IDs");
@@ -91,10 +91,10 @@ const Sightings &Sightings::look() {
         const auto column = [&](int number) {
             return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, number, &is_null);
         };
-        sightings->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)));
+        latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)));
     }
     SPI_finish();
-    return *sightings;
+    return *latest_ids;
 }
 
 } // namespace snowflake

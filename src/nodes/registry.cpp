@@ -1,11 +1,11 @@
-#include "acts.hpp"
+#include "registry.hpp"
 
-#include "place.hpp"
 #include "server/acting_role.hpp"
-#include "server/earlier.hpp"
+#include "server/earlier_version.hpp"
 #include "server/schema.hpp"
+#include "server_place.hpp"
 
-namespace snowflake::acts {
+namespace snowflake::registry {
 
 namespace {
 
@@ -47,7 +47,7 @@ struct Word {
     const char *word;
 };
 constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
-                          {Kind::lease, "lease"},   {Kind::release, "release"},
+                          {Kind::reserve, "lease"}, {Kind::release, "release"},
                           {Kind::remove, "remove"}, {Kind::separate, "separate"},
                           {Kind::ignore, "ignore"}, {Kind::here, "here"}};
 
@@ -129,7 +129,7 @@ StoredAct act_of(const Row &row) {
                  .database = DatumGetInt64(row[column_database]),
                  .copy = DatumGetInt64(row[column_copy])};
     act.where = TextDatumGetCString(row[column_place]);
-    act.place = place::number_of(act.where);
+    act.place = server_place::number_of(act.where);
     act.name = TextDatumGetCString(row[column_name]);
     act.claimed_at = unix_us(column_claimed_at);
     act.said_at = unix_us(column_said_at);
@@ -275,19 +275,19 @@ ActList read_all(const Reading &reading) {
     return list;
 }
 
-bool is_of_database(const Identity &identity, const Identity &database) {
-    return identity.system_identifier == database.system_identifier &&
-           identity.database == database.database;
+bool is_of_database(const Instance &instance, const Instance &database) {
+    return instance.system_identifier == database.system_identifier &&
+           instance.database == database.database;
 }
 
 // The identity of this instance, unless it is a separated copy.
-Identity this_database() {
+Instance this_database() {
     return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
             .database = static_cast<std::int64_t>(MyDatabaseId),
             .copy = 0};
 }
 
-void add_about(ActList &list, const Reading &reading, const Identity &database) {
+void add_about(ActList &list, const Reading &reading, const Instance &database) {
     for_each_row_by(
         reading, "nodes_identity",
         {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
@@ -297,13 +297,13 @@ void add_about(ActList &list, const Reading &reading, const Identity &database) 
 
 // Reads what concerns() this instance, and all about the database of another one, which may be this
 // one again.
-ActList read_concerning(const Reading &reading, int setting, const Identity &other) {
+ActList read_concerning(const Reading &reading, int setting, const Instance &other) {
     if (reading.is_short)
         return read_all(reading);
     ActList list;
-    const Identity self = this_database();
+    const Instance self = this_database();
     add_about(list, reading, self);
-    const StoredAct *claim = see({list.acts, list.count}).own_claim();
+    const StoredAct *claim = of({list.acts, list.count}).own_claim();
     const std::int32_t node = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
     if (!is_of_database(other, self))
         add_about(list, reading, other);
@@ -327,8 +327,8 @@ ActList read_concerning(const Reading &reading, int setting, const Identity &oth
 [[noreturn]] void raise_no_table() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("the table snowflake.nodes is missing"),
-            errhint("%s", earlier::is_installed() ? earlier::hint_to_update
-                                                  : "CREATE EXTENSION snowflake;"));
+            errhint("%s", earlier_version::is_installed() ? earlier_version::hint_to_update
+                                                          : "CREATE EXTENSION snowflake;"));
     pg_unreachable();
 }
 
@@ -514,9 +514,10 @@ Arrival read_arrival(Relation table, HeapTuple added, int setting) {
             .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
 }
 
-View see(Acts acts) {
-    const Identity self = this_database();
-    return {acts, self.system_identifier, self.database, place::number_of(place::here())};
+Registry of(Acts acts) {
+    const Instance self = this_database();
+    return {acts, self.system_identifier, self.database,
+            server_place::number_of(server_place::here())};
 }
 
 void lock() {
@@ -532,7 +533,7 @@ bool lock_without_waiting() {
 }
 
 void write(const NewAct &act) {
-    insert(id_of(random_uuid()), act, place::here(), version);
+    insert(id_of(random_uuid()), act, server_place::here(), version);
 }
 
 void pass_on(const StoredAct &act) {
@@ -549,10 +550,10 @@ void pass_on(const StoredAct &act) {
            act.where, act.version);
 }
 
-NewAct own_act(const View &view, std::int64_t now_us) {
+NewAct own_act(const Registry &registry, std::int64_t now_us) {
     NewAct act;
-    act.about = view.self();
-    act.said_at = view.next_said_at(act.about, now_us);
+    act.about = registry.self();
+    act.said_at = registry.next_said_at(act.about, now_us);
     return act;
 }
 
@@ -568,7 +569,7 @@ void say_again(NewAct act, const StoredAct &before) {
     write(act);
 }
 
-void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us) {
     write({.kind = kind,
            .first = first,
@@ -576,7 +577,7 @@ void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t firs
            .about = of.about,
            .name = of.name,
            .claimed_at = of.claimed_at,
-           .said_at = view.next_said_at(of.about, now_us),
+           .said_at = registry.next_said_at(of.about, now_us),
            .free_from = free_from_us,
            .answers = {}});
 }
@@ -630,4 +631,4 @@ void guard_truncate(const TriggerData &trigger) {
     SPI_finish();
 }
 
-} // namespace snowflake::acts
+} // namespace snowflake::registry

@@ -9,7 +9,7 @@
 #include "pure/claims.hpp"
 #include "server/server.hpp"
 
-namespace snowflake::acts {
+namespace snowflake::registry {
 
 // An act as the table has it. The texts are palloc'd.
 struct StoredAct : Act {
@@ -21,15 +21,15 @@ struct StoredAct : Act {
 using Acts = std::span<const StoredAct>;
 
 // The acts as this instance sees them.
-using View = Registry<StoredAct>;
-View see(Acts acts);
+using Registry = Registry<StoredAct>;
+Registry of(Acts acts);
 
 // What is written of an act. The rest follows from what is known.
 struct NewAct {
     Kind kind = Kind::unknown;
     std::int32_t first = 0;
     std::int32_t last = 0;
-    Identity about = {};
+    Instance about = {};
     const char *name = nullptr;
     std::int64_t claimed_at = 0;
     std::int64_t said_at = 0;
@@ -75,13 +75,13 @@ void write(const NewAct &act);
 void pass_on(const StoredAct &act);
 
 // Begins an act of this instance: whose it is, and when it is said.
-NewAct own_act(const View &view, std::int64_t now_us);
+NewAct own_act(const Registry &registry, std::int64_t now_us);
 
 // Says an act of this instance again, which is still in force.
 void say_again(NewAct act, const StoredAct &before);
 
 // Gives up a part of what an act about any instance has taken, from a time on.
-void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us);
 
 // The name of an instance that was given none: cluster_name, or else the number. palloc'd.
@@ -95,4 +95,4 @@ HeapTuple guard_row(const TriggerData &trigger);
 // Keeps the rows over a TRUNCATE that arrives by replication. Raises 55000 for one that is typed.
 void guard_truncate(const TriggerData &trigger);
 
-} // namespace snowflake::acts
+} // namespace snowflake::registry
