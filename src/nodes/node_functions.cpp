@@ -5,6 +5,7 @@
 #include "node_commands.hpp"
 #include "node_errors.hpp"
 #include "registry.hpp"
+#include "registry_guard.hpp"
 #include "server/clock.hpp"
 #include "server/server.hpp"
 #include "settings.hpp"
@@ -250,10 +251,10 @@ SNOWFLAKE_FUNCTION(snowflake_guard_nodes);
 Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_guard_nodes");
     if (TRIGGER_FIRED_FOR_STATEMENT(trigger.tg_event)) {
-        registry::guard_truncate(trigger);
+        registry_guard::guard_truncate(trigger);
         return no_row;
     }
-    return PointerGetDatum(registry::guard_row(trigger));
+    return PointerGetDatum(registry_guard::guard_row(trigger));
 }
 
 // _nodes_changed() returns trigger

@@ -11,154 +11,11 @@ namespace {
 
 constexpr const char *table_name = "nodes";
 
-// The columns of snowflake.nodes, from 1 on.
-enum Column : AttrNumber {
-    column_key = 1,
-    column_act,
-    column_kind,
-    column_node,
-    column_last_node,
-    column_system_identifier,
-    column_database,
-    column_copy,
-    column_place,
-    column_name,
-    column_claimed_at,
-    column_said_at,
-    column_free_from,
-    column_answers,
-    column_version,
-    column_written_here,
-    column_more
-};
-
-constexpr Oid types[] = {UUIDOID,        UUIDOID, TEXTOID, INT4OID, INT4OID,        INT8OID,
-                         INT8OID,        INT8OID, TEXTOID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID,
-                         TIMESTAMPTZOID, UUIDOID, TEXTOID, BOOLOID, JSONBOID};
-constexpr int column_count = column_more;
-static_assert(std::size(types) == column_count);
-
-constexpr bool is_nullable(int column) {
-    return column == column_free_from || column == column_answers || column == column_more;
-}
-
-struct Word {
-    Kind kind;
-    const char *word;
-};
-constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
-                          {Kind::reserve, "lease"}, {Kind::release, "release"},
-                          {Kind::remove, "remove"}, {Kind::separate, "separate"},
-                          {Kind::ignore, "ignore"}, {Kind::here, "here"}};
-
 // The version of the extension, and last the major version of the server.
 constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERSION;
 
-Kind kind_of(const char *text) {
-    for (const Word &word : words)
-        if (strcmp(word.word, text) == 0)
-            return word.kind;
-    return Kind::unknown;
-}
-
 // The act that this session is writing now. It is random: no row that arrives has the same.
 ActId being_written{};
-
-ActId id_of(Datum uuid) {
-    const auto *bytes = DatumGetUUIDP(uuid)->data;
-    const auto half = [bytes](int from) {
-        std::uint64_t value = 0;
-        for (int i = 0; i < 8; ++i)
-            value = value << 8U | bytes[from + i];
-        return value;
-    };
-    return {.high = half(0), .low = half(8)};
-}
-
-Datum uuid_of(const ActId &id) {
-    auto *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
-    const auto put = [uuid](int from, std::uint64_t value) {
-        for (int i = 7; i >= 0; --i, value >>= 8U)
-            uuid->data[from + i] = static_cast<unsigned char>(value);
-    };
-    put(0, id.high);
-    put(8, id.low);
-    return UUIDPGetDatum(uuid);
-}
-
-Datum random_uuid() {
-    return OidFunctionCall0(F_GEN_RANDOM_UUID);
-}
-
-// The values of one row.
-struct Row {
-    Datum values[column_count];
-    bool nulls[column_count];
-
-    [[nodiscard]] Datum operator[](Column column) const { return values[column - 1]; }
-    [[nodiscard]] bool is_null(Column column) const { return nulls[column - 1]; }
-};
-
-// A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
-// is room for what is said after it.
-constexpr TimestampTz latest_time = TimestampTz{7999} * 365 * USECS_PER_DAY;
-
-// Whether the row can become an act: one of a later version may lack what this one needs.
-bool is_readable(const Row &row) {
-    for (int column = 1; column <= column_count; ++column)
-        if (row.nulls[column - 1] && !is_nullable(column))
-            return false;
-    const auto is_usable = [&row](Column column) {
-        const TimestampTz time = DatumGetTimestampTz(row[column]);
-        return time > MIN_TIMESTAMP && time < latest_time;
-    };
-    return is_usable(column_claimed_at) && is_usable(column_said_at) &&
-           (row.is_null(column_free_from) || is_usable(column_free_from));
-}
-
-StoredAct act_of(const Row &row) {
-    const auto unix_us = [&row](Column column) {
-        return DatumGetTimestampTz(row[column]) + server::unix_to_server_us;
-    };
-    StoredAct act;
-    act.id = id_of(row[column_act]);
-    act.kind = kind_of(TextDatumGetCString(row[column_kind]));
-    act.first = DatumGetInt32(row[column_node]);
-    act.last = DatumGetInt32(row[column_last_node]);
-    act.about = {.system_identifier = DatumGetInt64(row[column_system_identifier]),
-                 .database = DatumGetInt64(row[column_database]),
-                 .copy = DatumGetInt64(row[column_copy])};
-    act.where = TextDatumGetCString(row[column_place]);
-    act.place = server_place::number_of(act.where);
-    act.name = TextDatumGetCString(row[column_name]);
-    act.claimed_at = unix_us(column_claimed_at);
-    act.said_at = unix_us(column_said_at);
-    act.free_from = row.is_null(column_free_from) ? 0 : unix_us(column_free_from);
-    act.answers = row.is_null(column_answers) ? ActId{} : id_of(row[column_answers]);
-    act.version = TextDatumGetCString(row[column_version]);
-    act.written_here = DatumGetBool(row[column_written_here]);
-    return act;
-}
-
-// Whether the relation has the columns that this version reads.
-bool is_known(Relation table) {
-    TupleDesc columns = RelationGetDescr(table);
-    if (table->rd_rel->relkind != RELKIND_RELATION || columns->natts < column_count)
-        return false;
-    for (int i = 0; i < column_count; ++i)
-        if (TupleDescAttr(columns, i)->attisdropped ||
-            TupleDescAttr(columns, i)->atttypid != types[i])
-            return false;
-    return true;
-}
-
-// Whether the columns that must not be null cannot be.
-bool is_checked(Relation table) {
-    for (int column = 1; column <= column_count; ++column)
-        if (!is_nullable(column) && !TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull)
-            return false;
-    return true;
-}
 
 // Opens the table for reading; null: there is none, as where another session has dropped the
 // extension. Raises 42P16 if it is not as the extension made it: its values are not to be trusted.
@@ -171,11 +28,6 @@ Relation open_table() {
                 errmsg("\"%s\" is not as the extension has made it", server::qualified_name(oid)),
                 errdetail("Its columns have been changed, or it is no table."));
     return table;
-}
-
-void read_row(TupleTableSlot *slot, Row &row) {
-    for (int column = 1; column <= column_count; ++column)
-        row.values[column - 1] = slot_getattr(slot, column, &row.nulls[column - 1]);
 }
 
 // So many pages of the table are read one after the other; of a longer one, the rows that indexes
@@ -204,23 +56,11 @@ template <typename Action>
 void for_each_row(const Reading &reading, Action action) {
     TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
     TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
-    Row row;
     while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
-        read_row(slot, row);
-        action(row);
+        action(row_of(slot));
     }
     table_endscan(scan);
     ExecDropSingleTupleTableSlot(slot);
-}
-
-Row row_of(HeapTuple tuple, Relation table) {
-    Datum values[MaxTupleAttributeNumber];
-    bool nulls[MaxTupleAttributeNumber];
-    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
-    Row row;
-    std::copy_n(values, column_count, row.values);
-    std::copy_n(nulls, column_count, row.nulls);
-    return row;
 }
 
 // A column and the value that is looked for.
@@ -332,83 +172,6 @@ ActList read_concerning(const Reading &reading, int setting, const Instance &oth
     pg_unreachable();
 }
 
-[[noreturn]] void raise_typed(const char *command) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("cannot execute %s on snowflake.nodes", command),
-            errdetail("Its rows are what servers have said, and are only ever added."),
-            errhint("To give up the number of this instance: SELECT snowflake.release_node(); "
-                    "To remove one that is gone for good, see SELECT * FROM snowflake.cluster; "
-                    "and run SELECT snowflake.remove_node(system_identifier, database);"));
-    pg_unreachable();
-}
-
-bool is_applying() {
-    return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
-}
-
-bool is_there(Relation table, const ActId &act) {
-    bool found = false;
-    const auto look = [&](const Row &row) {
-        found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
-    };
-    const Reading reading = begin_reading(table);
-    if (reading.is_short)
-        for_each_row(reading, look);
-    else
-        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
-    end_reading(reading);
-    return found;
-}
-
-// The rows that a TRUNCATE takes away, as an array; 0: there are none. It lives as long as the
-// transaction in which it was made.
-Datum kept_rows = 0;
-LocalTransactionId kept_in = InvalidLocalTransactionId;
-bool puts_rows_back = false;
-
-// Keeps the rows. Another TRUNCATE, for which this one had to wait, has put them back since this
-// statement took its snapshot. The caller has connected to SPI.
-void keep_rows() {
-    SPIPlanPtr plan =
-        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n", 0, nullptr);
-    if (plan == nullptr)
-        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-    Snapshot latest = RegisterSnapshot(GetLatestSnapshot());
-    const int status =
-        SPI_execute_snapshot(plan, nullptr, nullptr, latest, InvalidSnapshot, true, false, 1);
-    UnregisterSnapshot(latest);
-    if (status != SPI_OK_SELECT || SPI_processed != 1)
-        elog(ERROR, "cannot keep the rows of snowflake.nodes");
-    kept_rows = 0;
-    kept_in = server::current_transaction();
-    bool is_null = true;
-    const Datum rows = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    if (is_null)
-        return;
-    MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
-    kept_rows = PointerGetDatum(PG_DETOAST_DATUM_COPY(rows));
-    MemoryContextSwitchTo(before);
-}
-
-// Adds the kept rows as they were. The caller has connected to SPI.
-void put_rows_back(Oid table) {
-    Oid type = get_array_type(get_rel_type_id(table));
-    puts_rows_back = true;
-    PG_TRY();
-    {
-        if (SPI_execute_with_args(
-                "INSERT INTO snowflake.nodes SELECT (r).* FROM pg_catalog.unnest($1) r", 1, &type,
-                &kept_rows, nullptr, false, 0) != SPI_OK_INSERT)
-            elog(ERROR, "cannot put back the rows of snowflake.nodes");
-    }
-    PG_FINALLY();
-    {
-        puts_rows_back = false;
-        kept_rows = 0;
-    }
-    PG_END_TRY();
-}
-
 // Adds a row that this session writes: an act of this name, which was said there by this version.
 void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version) {
     const Oid table = find_table();
@@ -420,7 +183,7 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     char nulls[column_count];
     int count = 0;
     const auto add = [&](Column column, Datum value, bool is_null = false) {
-        argument_types[count] = types[column - 1];
+        argument_types[count] = column_types[column - 1];
         values[count] = value;
         nulls[count++] = is_null ? 'n' : ' ';
     };
@@ -458,13 +221,6 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
 
 } // namespace
 
-const char *word_for(Kind kind) {
-    for (const Word &word : words)
-        if (word.kind == kind)
-            return word.word;
-    return "unknown";
-}
-
 Oid find_table() {
     Relation table = open_table();
     if (table == nullptr)
@@ -472,6 +228,24 @@ Oid find_table() {
     const Oid oid = RelationGetRelid(table);
     relation_close(table, AccessShareLock);
     return oid;
+}
+
+bool contains(Relation table, const ActId &act) {
+    bool found = false;
+    const auto look = [&](const Row &row) {
+        found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
+    };
+    const Reading reading = begin_reading(table);
+    if (reading.is_short)
+        for_each_row(reading, look);
+    else
+        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
+    end_reading(reading);
+    return found;
+}
+
+bool is_being_written(const ActId &act) {
+    return act == being_written;
 }
 
 Acts read() {
@@ -585,50 +359,6 @@ void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int3
 const char *default_name(std::int32_t node) {
     const char *cluster = GetConfigOption("cluster_name", true, false);
     return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
-}
-
-HeapTuple guard_row(const TriggerData &trigger) {
-    const TriggerEvent event = trigger.tg_event;
-    if (!TRIGGER_FIRED_BY_INSERT(event)) {
-        if (is_applying())
-            return nullptr;
-        raise_typed(TRIGGER_FIRED_BY_DELETE(event) ? "DELETE" : "UPDATE");
-    }
-    Relation table = trigger.tg_relation;
-    if (!is_known(table))
-        return nullptr;
-    if (puts_rows_back)
-        return trigger.tg_trigtuple;
-    Row row = row_of(trigger.tg_trigtuple, table);
-    row.values[column_written_here - 1] = BoolGetDatum(false);
-    row.nulls[column_written_here - 1] = false;
-    row.values[column_key - 1] = random_uuid();
-    row.nulls[column_key - 1] = false;
-    if (!is_readable(row))
-        return nullptr;
-    const ActId act = id_of(row[column_act]);
-    const bool is_own = act == being_written;
-    if (!is_own &&
-        (is_there(table, act) || (is_passed_on(act) && is_there(table, not_passed_on(act)))))
-        return nullptr;
-    int columns[] = {column_key, column_written_here};
-    Datum values[] = {row[column_key], BoolGetDatum(is_own)};
-    bool nulls[] = {false, false};
-    return heap_modify_tuple_by_cols(trigger.tg_trigtuple, RelationGetDescr(table),
-                                     std::size(columns), columns, values, nulls);
-}
-
-void guard_truncate(const TriggerData &trigger) {
-    if (!is_applying())
-        raise_typed("TRUNCATE");
-    const bool is_before = TRIGGER_FIRED_BEFORE(trigger.tg_event);
-    SPI_connect();
-    if (is_before) {
-        keep_rows();
-    } else if (kept_rows != 0 && kept_in == server::current_transaction()) {
-        put_rows_back(RelationGetRelid(trigger.tg_relation));
-    }
-    SPI_finish();
 }
 
 } // namespace snowflake::registry
