@@ -1,5 +1,7 @@
 #include "latest_ids.hpp"
 
+#include "server/maximum_index.hpp"
+
 namespace snowflake {
 
 namespace {
@@ -15,31 +17,6 @@ constexpr const char *tables =
     "WHERE c.relkind = 'r' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype "
     "AND s.layout OPERATOR(snowflake.=) 'default' "
     "ORDER BY c.relpages DESC, c.oid DESC LIMIT 256";
-
-// Finds an index whose entries are in the order of the column; InvalidOid: there is none.
-Oid find_index(Relation table, AttrNumber attribute) {
-    Oid found = InvalidOid;
-    List *indexes = RelationGetIndexList(table);
-    const ListCell *cell = nullptr;
-    foreach (cell, indexes) {
-        const Oid oid = lfirst_oid(cell);
-        if (!ConditionalLockRelationOid(oid, AccessShareLock))
-            continue;
-        Relation index = index_open(oid, NoLock);
-        const bool fits = index->rd_index->indisvalid && index->rd_rel->relam == BTREE_AM_OID &&
-                          index->rd_index->indkey.values[0] == attribute &&
-                          heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr) &&
-                          heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, nullptr) &&
-                          index->rd_opcintype[0] == INT8OID && index->rd_indoption[0] == 0;
-        index_close(index, fits ? NoLock : AccessShareLock);
-        if (fits) {
-            found = oid;
-            break;
-        }
-    }
-    list_free(indexes);
-    return found;
-}
 
 } // namespace
 
@@ -60,9 +37,9 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute) {
     Relation table = try_relation_open(table_oid, NoLock);
     if (table == nullptr)
         return;
-    const Oid index_oid = RELATION_IS_OTHER_TEMP(table) ? InvalidOid : find_index(table, attribute);
-    if (OidIsValid(index_oid)) {
-        Relation index = index_open(index_oid, NoLock);
+    Relation index =
+        RELATION_IS_OTHER_TEMP(table) ? nullptr : maximum_index::open(table, attribute, false);
+    if (index != nullptr) {
         // Rows that are not committed yet, or not there any more, had their IDs from somebody too.
         IndexScanDesc scan = server::begin_index_scan(table, index, SnapshotAny);
         index_rescan(scan, nullptr, 0, nullptr, 0);
