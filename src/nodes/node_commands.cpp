@@ -149,8 +149,9 @@ std::int32_t choose(const Start &start) {
     return node;
 }
 
-// A number that somebody names is theirs to know. IDs at hand can only warn of a mistake, unless
-// they lie in the future: then the same IDs could be made again.
+// Compares a number that the caller has named with the IDs in tables. Past IDs of the number only
+// raise a warning: the caller may know that their maker is gone. IDs of a time to come raise an
+// error, because this instance could make the same IDs again.
 void check_latest_ids(const Start &start, std::int32_t node) {
     const LatestIds &latest_ids = LatestIds::look();
     const std::int64_t latest = latest_ids.latest_us(node);
@@ -248,6 +249,28 @@ Wanted wanted_number(const Start &start, std::optional<std::int32_t> node, const
     return {.node = choose(start), .named = false};
 }
 
+// The act by which this instance has a number as its own, by a claim or by a setting; null: it does
+// not have it, or keeps it for node leases.
+const StoredAct *own_act_on(const Start &start, std::int32_t node) {
+    const StoredAct *own = start.registry.standing(start.registry.self(), node);
+    return own != nullptr && own->holds() && own->kind != Kind::reserve ? own : nullptr;
+}
+
+// The act that release() ends; null: there is nothing to give up. Without a number it is the claim,
+// or else what an earlier value of the setting has left behind.
+const StoredAct *act_to_release(const Start &start, std::int32_t node, int setting) {
+    if (node != 0)
+        return own_act_on(start, node);
+    if (const StoredAct *claim = start.registry.own_claim())
+        return claim;
+    const StoredAct *left = nullptr;
+    for (const StoredAct &act : start.acts)
+        if (act.kind == Kind::setting && act.about == start.registry.self() &&
+            act.first != setting && start.registry.stands(act, act.first))
+            left = &act;
+    return left;
+}
+
 void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
     if (!is_renamed && start.registry.is_at_home())
@@ -300,20 +323,9 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
 
 GivenUp release(std::int32_t node) {
     const Start start = begin();
-    const Registry &registry = start.registry;
     const int setting = settings::node();
-    const StoredAct *own = registry.own_claim();
-    if (node != 0 || own == nullptr) {
-        if (node == 0)
-            for (const StoredAct &act : start.acts)
-                if (act.kind == Kind::setting && act.about == registry.self() &&
-                    act.first != setting && registry.stands(act, act.first))
-                    node = act.first;
-        own = node == 0 ? nullptr : registry.standing(registry.self(), node);
-        if (own == nullptr || !own->holds() || own->kind == Kind::reserve)
-            own = nullptr;
-    }
-    const bool is_set = own == nullptr ? node == 0 || node == setting : own->first == setting;
+    const StoredAct *own = act_to_release(start, node, setting);
+    const bool is_set = own != nullptr ? own->first == setting : node == 0 || node == setting;
     if (setting != 0 && is_set)
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -471,9 +483,8 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
         return mine != nullptr && mine->kind == Kind::reserve;
     };
     for (std::int32_t node = first; node <= last; ++node) {
-        const StoredAct *mine = start.registry.standing(start.registry.self(), node);
-        const bool is_own = mine != nullptr && mine->holds() && mine->kind != Kind::reserve;
-        if (node == settings::node() || is_own || start.registry.is_taken(node, start.now_us))
+        if (node == settings::node() || own_act_on(start, node) != nullptr ||
+            start.registry.is_taken(node, start.now_us))
             appendStringInfo(&in_use, in_use.len == 0 ? "%d" : ", %d", node);
     }
     if (in_use.len > 0)

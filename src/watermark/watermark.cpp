@@ -74,8 +74,10 @@ Said read_page(Relation sequence) {
             .is_durable = storage.logged && durability::is_durable(lsn)};
 }
 
-// Tells whether sessions may hold leases. The session must have read the page before: whoever
-// reserved what the page says has had this definition, or an older one that no lease outlives.
+// Tells whether sessions may hold leases, by the CACHE that the catalog has. The caller reads the
+// page first: the IDs on it were reserved under this CACHE, or under an earlier one whose leases
+// ended with the ALTER SEQUENCE. In the other order, a lease that a session reserves after an ALTER
+// SEQUENCE between the two reads would go unnoticed.
 bool has_leases(Oid relid) {
     AcceptInvalidationMessages();
     HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(relid));
