@@ -17,16 +17,30 @@ constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERS
 // The act that this session is writing now. It is random: no row that arrives has the same.
 ActId being_written{};
 
+// Raises 42P16 unless the table has the columns that the extension has given it.
+void require_as_made(Relation table) {
+    const bool is_table = is_known(table);
+    const AttrNumber unchecked = is_table ? find_unchecked(table) : InvalidAttrNumber;
+    if (is_table && unchecked == InvalidAttrNumber)
+        return;
+    const Oid oid = RelationGetRelid(table);
+    const char *name = server::qualified_name(oid);
+    ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+            errmsg("\"%s\" is not as the extension has made it", name),
+            errdetail("Its columns have been changed, or it is no table."),
+            is_table ? errhint("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL;", name,
+                               quote_identifier(get_attname(oid, unchecked, false)))
+                     : errhint("Restore the table that CREATE EXTENSION has made."));
+}
+
 // Opens the table for reading; null: there is none, as where another session has dropped the
 // extension. Raises 42P16 if it is not as the extension made it: its values are not to be trusted.
 Relation open_table() {
     const Oid schema = schema::find();
     const Oid oid = OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
     Relation table = OidIsValid(oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
-    if (table != nullptr && (!is_known(table) || !is_checked(table)))
-        ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-                errmsg("\"%s\" is not as the extension has made it", server::qualified_name(oid)),
-                errdetail("Its columns have been changed, or it is no table."));
+    if (table != nullptr)
+        require_as_made(table);
     return table;
 }
 

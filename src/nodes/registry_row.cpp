@@ -64,11 +64,11 @@ bool is_known(Relation table) {
     return true;
 }
 
-bool is_checked(Relation table) {
-    for (int column = 1; column <= column_count; ++column)
+AttrNumber find_unchecked(Relation table) {
+    for (AttrNumber column = 1; column <= column_count; ++column)
         if (!is_nullable(column) && !TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull)
-            return false;
-    return true;
+            return column;
+    return InvalidAttrNumber;
 }
 
 bool is_readable(const Row &row) {

@@ -58,8 +58,8 @@ Row row_of(TupleTableSlot *slot);
 // Returns whether the relation has the columns that this version reads.
 bool is_known(Relation table);
 
-// Returns whether the columns that must not be null cannot be.
-bool is_checked(Relation table);
+// Returns the first column that must not be null and can be; InvalidAttrNumber: none.
+AttrNumber find_unchecked(Relation table);
 
 // Returns whether the row can become an act: one of a later version may lack what this one needs,
 // and a time may be none that a clock shows.
