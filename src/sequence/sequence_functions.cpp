@@ -1,5 +1,5 @@
 // The functions of SQL that make IDs, or tell which ones the session has made. Only arguments in
-// and results out: the rules stand in the rooms below.
+// and results out: the rules stand in other files.
 
 #include "allocate.hpp"
 #include "pure/layout.hpp"
