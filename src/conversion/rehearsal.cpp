@@ -1,13 +1,13 @@
 #include "rehearsal.hpp"
 
-#include "server/by_oid.hpp"
+#include "server/relations.hpp"
 
 namespace snowflake::rehearsal {
 
 namespace {
 
 void empty(Oid table) {
-    if (get_rel_relkind(table) != RELKIND_RELATION || !by_oid::lock(table))
+    if (get_rel_relkind(table) != RELKIND_RELATION || !relations::lock(table))
         return;
     Relation relation = table_open(table, NoLock);
     CheckTableNotInUse(relation, "ALTER TABLE");

@@ -1,7 +1,7 @@
 #include "session.hpp"
 
 #include "layout_right.hpp"
-#include "marks.hpp"
+#include "sequence_kind.hpp"
 #include "server/clock.hpp"
 
 namespace snowflake::session {
@@ -290,7 +290,8 @@ void read_definition(Sequence &sequence) {
     const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
         .increment = options->seqincrement,
-        .stride = options->seqincrement == marks::guard_increment ? 1 : options->seqincrement,
+        .stride =
+            options->seqincrement == sequence_kind::guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,

@@ -340,8 +340,13 @@ BEGIN
     END IF;
     BEGIN
         PERFORM snowflake.node();
-    EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
-        GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+    EXCEPTION
+        WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
+            GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+        WHEN invalid_table_definition THEN -- The view snowflake.cluster refuses likewise.
+            GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+            RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason, rtrim(cure, ';');
+            RETURN;
     END;
     RETURN QUERY
         WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)

@@ -7,7 +7,7 @@
 #include "pure/layout.hpp"
 #include "server.hpp"
 
-namespace snowflake::by_oid {
+namespace snowflake::relations {
 
 // Every function here raises 42501 unless the current role is a superuser or has the rights of the
 // owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
@@ -44,4 +44,4 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute);
 std::int64_t glimpse_last_value(Oid sequence);
 std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 
-} // namespace snowflake::by_oid
+} // namespace snowflake::relations
