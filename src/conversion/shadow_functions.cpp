@@ -93,6 +93,23 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
         shadow::kept(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
 }
 
+// _compared_by(oid) returns record (attnum smallint, shadow smallint, refuses_null boolean)
+SNOWFLAKE_FUNCTION(snowflake_compared_by);
+Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
+    const List *trees = expression::stored_in(ConstraintRelationId, PG_GETARG_OID(0));
+    const shadow::Comparison compared =
+        shadow::compared_by(trees == NIL ? nullptr : static_cast<const Node *>(linitial(trees)));
+    if (compared.pair.shadow == InvalidAttrNumber)
+        PG_RETURN_NULL();
+    TupleDesc row = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int16GetDatum(compared.pair.source), Int16GetDatum(compared.pair.shadow),
+                      BoolGetDatum(compared.refuses_null)};
+    bool nulls[] = {false, false, false};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}
+
 // _fill_pages(regclass, oid, smallint[], smallint[], bigint, bigint, boolean) returns record
 // (filled bigint, in_use bigint)
 SNOWFLAKE_FUNCTION(snowflake_fill_pages);

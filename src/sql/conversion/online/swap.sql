@@ -60,7 +60,8 @@ BEGIN
     RETURN QUERY
         SELECT x.command, x.effect, NULL::regclass, NULL::bigint, x.role
             FROM (
-                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid), NULL, NULL::name
+                SELECT format('DROP TRIGGER %I ON %s', t, s.relid), NULL, NULL::name
+                    FROM snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
                 SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL, NULL
                     FROM snowflake._owned_sequences(part.columns, s, part.name) q
@@ -201,7 +202,7 @@ BEGIN
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_\d+)?$'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid)
             GROUP BY k.oid, k.conrelid, k.conname, i.oid;
 END
