@@ -453,6 +453,36 @@ $function$;
 COMMENT ON FUNCTION snowflake._findings_of_extension() IS
     'finds objects of the extension that were altered, and objects that do not belong to its schemas';
 
+-- What only looks like a conversion without a long lock, or is one that has lost a part. Nothing acts on it.
+CREATE FUNCTION snowflake._findings_of_shadows()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    plan constant text := 'Ask conversion_plan(..., online => true) of its sequence what is left to do, or run cancel_conversion()';
+BEGIN
+    RETURN QUERY
+        SELECT 'error', snowflake._column(p.relid, a.attname),
+               'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it for a sequence: '
+               'new rows may be refused', plan
+            FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
+            WHERE p.trigger_name IS NULL
+        UNION ALL
+        SELECT 'warning', format('trigger %I of table %s', t.tgname, t.tgrelid::regclass),
+               'it belongs to no conversion that the owner of the table has begun', format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass)
+            FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid
+            WHERE d.classid = 'pg_trigger'::regclass
+              AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure
+              AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p
+                                  WHERE coalesce(p.trigger_name = t.tgname,
+                                                 t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_shadows() IS
+    'finds triggers, columns and checks that are parts of no conversion, or of one that has lost another part';
+
 CREATE FUNCTION snowflake.check(
         OUT severity text, -- error, warning or notice
         OUT object text,
@@ -479,7 +509,8 @@ BEGIN
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_references(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_room(keys)
-                  UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)) f
+                  UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_shadows()) f
             ORDER BY array_position(ARRAY['error', 'warning', 'notice'], f.severity), f.object COLLATE "C", f.finding COLLATE "C";
 END
 $function$;
