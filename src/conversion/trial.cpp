@@ -21,12 +21,6 @@ Param *number_parameter() {
     return number;
 }
 
-// What is evaluated is harmless, so that the current role will do where another is out of reach.
-Oid role_for(Oid relation) {
-    const Oid owner = run_as::owner_of(relation);
-    return run_as::may_become(owner) ? owner : GetUserId();
-}
-
 void evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
     Oid output = InvalidOid;
     bool is_varlena = false;
@@ -132,7 +126,7 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
                                  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
     if (tree == nullptr || !harmless::to_evaluate(tree))
         return false;
-    const run_as::Identity before = run_as::become(role_for(column.relation));
+    const run_as::Identity before = run_as::become(run_as::owner_of(column.relation));
     evaluate(tree, numbers, count, outcomes);
     run_as::resume(before);
     return true;
@@ -150,7 +144,7 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
         get_attname(relation, attribute, true) == nullptr ||
         !harmless::to_evaluate(static_cast<Node *>(linitial(stored))))
         return false;
-    const run_as::Identity before = run_as::become(role_for(relation));
+    const run_as::Identity before = run_as::become(run_as::owner_of(relation));
     Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
     // What is evaluated is what is judged: the tree for a bigint, not the stored one.
     const bool is_harmless = harmless::to_evaluate(check);
@@ -164,10 +158,10 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
                    Outcome *outcomes) {
     if (!get_rel_relispartition(partition))
         return false;
-    const Oid parent = get_partition_parent(partition, false);
+    const Oid parent = get_partition_parent(partition, true);
     if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) || !has_harmless_key(parent))
         return false;
-    const run_as::Identity before = run_as::become(role_for(parent));
+    const run_as::Identity before = run_as::become(run_as::owner_of(parent));
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
     table_close(whole, NoLock);
