@@ -1,6 +1,7 @@
 #include "shadow.hpp"
 
 #include "server/acting_role.hpp"
+#include "server/relations.hpp"
 
 namespace snowflake::shadow {
 
@@ -189,22 +190,15 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
-void require_owner(Oid table) {
-    const Oid owner = server::owner_of(table);
-    if (!OidIsValid(owner))
+Relation open_locked(Oid oid, LOCKMODE mode) {
+    if (!relations::lock(oid, mode))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", table));
-    if (!has_privs_of_role(GetUserId(), owner))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("must be owner of relation %s", get_rel_name(table)));
+                errmsg("relation with OID %u does not exist", oid));
+    return relation_open(oid, NoLock);
 }
 
-// The owner can change while the lock is waited for.
 Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
-    require_owner(oid);
-    LockRelationOid(oid, RowExclusiveLock);
-    require_owner(oid);
-    Relation table = relation_open(oid, NoLock);
+    Relation table = open_locked(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a table that is stored as a heap",
@@ -309,10 +303,7 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
 }
 
 BlockNumber lock_and_count_pages(Oid oid) {
-    require_owner(oid);
-    LockRelationOid(oid, AccessShareLock);
-    require_owner(oid);
-    Relation table = relation_open(oid, NoLock);
+    Relation table = open_locked(oid, AccessShareLock);
     const BlockNumber pages = RelationGetNumberOfBlocks(table);
     relation_close(table, NoLock);
     return pages;

@@ -13,8 +13,10 @@ namespace snowflake::relations {
 // owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
 // there.
 
-// Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
-// sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
+// Locks a relation until the transaction ends, and its schema against being renamed: a command that
+// names the relation finds this one. Returns whether it exists. Without a mode: a table in ACCESS
+// EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
+bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
 
 // Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
