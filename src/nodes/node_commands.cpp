@@ -210,7 +210,7 @@ const StoredAct *kept_claim(const Start &start) {
                                                                                      : nullptr;
 }
 
-// A lease is an advisory lock of a session; snowflake.lease_node tells its keys.
+// A node lease is an advisory lock of a session; snowflake.lease_node tells its keys.
 void require_not_leased(std::int32_t first, std::int32_t last) {
     SPI_connect();
     Oid types[] = {INT4OID, INT4OID};
@@ -516,20 +516,20 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
     const Start start = begin();
     require_at_home(start);
     const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
-        const StoredAct *lease = start.registry.standing(start.registry.self(), node);
-        if (lease == nullptr || lease->kind != Kind::reserve)
+        const StoredAct *act = start.registry.standing(start.registry.self(), node);
+        if (act == nullptr || act->kind != Kind::reserve)
             ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("snowflake node %d is not reserved for leases on this instance", node),
                     errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
                             "WHERE is_this_instance AND kind = 'lease';"));
-        return *lease;
+        return *act;
     };
-    const StoredAct &lease = reserved_by(first);
+    const StoredAct &reservation = reserved_by(first);
     for (std::int32_t node = first + 1; node <= last; ++node)
         (void)reserved_by(node);
     require_not_leased(first, last);
     const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
-    registry::give_up(start.registry, Kind::release, lease, first, last, start.now_us,
+    registry::give_up(start.registry, Kind::release, reservation, first, last, start.now_us,
                       given_up.free_from);
     return given_up;
 }

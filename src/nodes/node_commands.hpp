@@ -47,12 +47,12 @@ std::int32_t take_over(bool forced);
 // Lets the claims of another instance count for nothing here. Raises 22023 for this instance.
 void ignore(const Instance &instance);
 
-// Claims a range of numbers for leases, and returns how many were not reserved before. Raises 22023
-// if it is no range of numbers, 55006 if one of them is in use.
+// Claims a range of numbers for node leases, and returns how many were not reserved before. Raises
+// 22023 if it is no range of numbers, 55006 if one of them is in use.
 std::int32_t reserve(std::int32_t first, std::int32_t last);
 
-// Gives up numbers that are reserved for leases. Returns as release() does. Raises 55000 if one is
-// not reserved here, 55006 if a session has one.
+// Gives up numbers that are reserved for node leases. Returns as release() does. Raises 55000 if
+// one is not reserved here, 55006 if a session has one.
 GivenUp release_reserved(std::int32_t first, std::int32_t last);
 
 } // namespace snowflake::node_commands

@@ -20,7 +20,9 @@ ActId being_written{};
 // Raises 42P16 unless the table has the columns that the extension has given it.
 void require_as_made(Relation table) {
     const bool is_table = is_known(table);
-    const AttrNumber unchecked = is_table ? find_unchecked(table) : InvalidAttrNumber;
+    AttrNumber unchecked = InvalidAttrNumber;
+    if (is_table)
+        unchecked = find_unchecked(table);
     if (is_table && unchecked == InvalidAttrNumber)
         return;
     const Oid oid = RelationGetRelid(table);
@@ -105,12 +107,12 @@ void for_each_row_by(const Reading &reading, const char *index, std::initializer
 struct ActList {
     StoredAct *acts = nullptr;
     std::size_t count = 0;
-    std::size_t room = 0;
+    std::size_t capacity = 0;
 
     void add(const StoredAct &act) {
-        if (count == room) {
-            room = room == 0 ? 64 : 2 * room;
-            const std::size_t bytes = room * sizeof(StoredAct);
+        if (count == capacity) {
+            capacity = capacity == 0 ? 64 : 2 * capacity;
+            const std::size_t bytes = capacity * sizeof(StoredAct);
             acts =
                 static_cast<StoredAct *>(acts == nullptr ? palloc(bytes) : repalloc(acts, bytes));
         }

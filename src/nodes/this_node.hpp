@@ -21,8 +21,8 @@ int look_up(std::int64_t now_us);
 
 // Returns the number of this instance, 1 .. last_claimable_node. now_us is the time, in Unix
 // microseconds. Raises 55000 if there is none, if the setting and the claim disagree, if the number
-// is another instance's, is kept free after one, or is reserved for leases, if this instance was
-// removed, or if it is a copy whose original lives; 25000 in a parallel operation; 42P16 if the
+// is another instance's, is kept free after one, or is reserved for node leases, if this instance
+// was removed, or if it is a copy whose original lives; 25000 in a parallel operation; 42P16 if the
 // table is not as the extension has made it.
 //
 // A session looks the number up when it first asks, and again after every change of the setting or

@@ -70,7 +70,7 @@ enum class Kind : std::uint8_t {
     setting,  // tells of a number that the setting snowflake.node gives the instance
     reserve,  // takes a range of numbers for node leases to sessions
     release,  // gives a range up
-    remove,   // gives a range up in the place of an instance that is gone
+    remove,   // gives a range up for an instance that is gone
     separate, // tells of a copy that from now on is an instance of its own
     ignore,   // makes the claims of an instance count for nothing, where it was written
 };
@@ -513,7 +513,7 @@ class Registry {
         return verdict.standing != Standing::copied || is_senior(counterpart.place, home_);
     }
 
-    // Whether this identity was in one place before it was in the other.
+    // Whether this instance was in one place before it was in the other.
     [[nodiscard]] constexpr bool is_senior(std::uint64_t place, std::uint64_t than) const noexcept {
         const auto first_said_in = [this](std::uint64_t where) {
             return first_said([this, where](const AnyAct &act) {
