@@ -106,11 +106,17 @@ Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
 
 // Calls the function of the extension with the same argument, and a snapshot of this moment. A
 // function that is STABLE reads with the snapshot that it finds, others with the transaction's.
+// Returns null where that does.
 Datum in_present(const char *function, FunctionCallInfo fcinfo) {
-    const Oid found = schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0));
+    FmgrInfo callee;
+    fmgr_info(schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0)), &callee);
+    LOCAL_FCINFO(call, 1);
+    InitFunctionCallInfoData(*call, &callee, 1, InvalidOid, nullptr, nullptr);
+    call->args[0] = fcinfo->args[0];
     PushActiveSnapshot(GetLatestSnapshot());
-    const Datum result = OidFunctionCall1(found, PG_GETARG_DATUM(0));
+    const Datum result = FunctionCallInvoke(call);
     PopActiveSnapshot();
+    fcinfo->isnull = call->isnull;
     return result;
 }
 

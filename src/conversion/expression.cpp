@@ -149,12 +149,28 @@ Node *leave_out_sequence(Node *node, void *context) {
     return server::mutate_expression(node, leave_out_sequence, context);
 }
 
-bool names_a_whole_row(Node *node, void *context) {
+// Whether a tree holds what cannot be printed with names for the first columns of one relation, as
+// many as the context says: a query, a whole row, a system column, or a column of another relation.
+bool names_other_than_columns(Node *node, void *context) {
     if (node == nullptr)
         return false;
-    if (IsA(node, Var))
-        return reinterpret_cast<const Var *>(node)->varattno == InvalidAttrNumber;
-    return server::walk_expression(node, names_a_whole_row, context);
+    if (IsA(node, Query))
+        return true;
+    if (!IsA(node, Var))
+        return server::walk_expression(node, names_other_than_columns, context);
+    const auto *column = reinterpret_cast<const Var *>(node);
+    return column->varno != 1 || column->varlevelsup != 0 || column->varattno < 1 ||
+           column->varattno > *static_cast<const AttrNumber *>(context);
+}
+
+// How many columns a relation has, dropped ones included; 0: there is no such relation.
+AttrNumber column_count(Oid relation) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+    if (!HeapTupleIsValid(tuple))
+        return 0;
+    const AttrNumber count = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relnatts;
+    ReleaseSysCache(tuple);
+    return count;
 }
 
 } // namespace
@@ -267,10 +283,10 @@ Node *with_bigints(Node *node, void *context) {
 // arguments have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
+    AttrNumber last = column_count(relation);
+    if (last == 0 || names_other_than_columns(tree, &last))
+        return nullptr;
     List *columns = NIL;
-    Relation opened = relation_open(relation, AccessShareLock);
-    const AttrNumber last = RelationGetNumberOfAttributes(opened);
-    relation_close(opened, AccessShareLock);
     for (AttrNumber attribute = 1; attribute <= last; ++attribute) {
         const AttrNumber *found = std::find(attributes, attributes + count, attribute);
         const char *name = found != attributes + count ? names[found - attributes]
@@ -286,10 +302,6 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
         deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
     Renamed renamed = {.attributes = attributes, .count = count};
     return deparse_expression(with_bigints(tree, &renamed), context, false, false);
-}
-
-bool names_whole_row(Node *tree) {
-    return names_a_whole_row(tree, nullptr);
 }
 
 Node *parsed(const char *text) {

@@ -45,12 +45,10 @@ char *deparsed(Node *tree, Oid relation);
 
 // Returns the expression as the server would print it if some columns of the relation had other
 // names, name[i] instead of that of the column attribute[i], and were bigints. Read again, it calls
-// the functions and operators of the same schemas, whatever the search_path is.
+// the functions and operators of the same schemas, whatever the search_path is. nullptr: there is
+// no such relation, or the expression names other than its columns, such as the whole row.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
-
-// Whether an expression names the whole row of its relation.
-bool names_whole_row(Node *tree);
 
 // Parses an expression that the server has printed, up to the syntax tree.
 Node *parsed(const char *text);

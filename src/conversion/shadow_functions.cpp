@@ -150,10 +150,13 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     auto *texts = server::allocate_array<Datum>(count);
     for (int i = 0; i < count; ++i) {
         auto *tree = static_cast<Node *>(list_nth(expressions, i));
-        if (tree == nullptr || expression::names_whole_row(tree))
+        const char *text = tree == nullptr
+                               ? nullptr
+                               : expression::deparsed_with_names(tree, relation, names.attributes,
+                                                                 names.names, names.count);
+        if (text == nullptr)
             PG_RETURN_NULL();
-        texts[i] = CStringGetTextDatum(expression::deparsed_with_names(
-            tree, relation, names.attributes, names.names, names.count));
+        texts[i] = CStringGetTextDatum(text);
     }
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }

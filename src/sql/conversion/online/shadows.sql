@@ -64,7 +64,7 @@ CREATE FUNCTION snowflake._expressions_with_names(
     SET bytea_output = hex
     SET lc_monetary = 'C';
 COMMENT ON FUNCTION snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[]) IS
-    'returns the expressions that an object stores as if columns had other names; NULL: one names the whole row';
+    'returns the expressions that an object stores as if columns had other names; NULL: one names other than columns of the relation';
 
 CREATE TYPE snowflake._shadow AS (
     relid regclass,
