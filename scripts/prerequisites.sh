@@ -30,9 +30,18 @@ as_builder() {
 }
 
 # Runs a program of the server: as the user postgres instead of root, which the server refuses. That
-# user may not be allowed to read the current directory, hence the cd.
+# user may not be allowed to read the current directory, hence the cd, nor the checkout. Where root can
+# mount, the program finds an empty directory in place of the checkout, which only root can read. So a
+# test that reads the checkout fails wherever the checkout is, and not only in the home of root.
 as_server_user() {
-    if [ "$(id -u)" = 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
+    if [ "$(id -u)" != 0 ]; then
+        "$@"
+    elif unshare --mount true 2>/dev/null; then
+        unshare --mount sh -c 'mount -t tmpfs -o mode=700 hidden "$0" 2>/dev/null
+            cd / && exec runuser -u postgres -- "$@"' "$checkout" "$@"
+    else
+        (cd / && runuser -u postgres -- "$@")
+    fi
 }
 
 # Runs a command, and shows what it prints only if it fails.

@@ -14,8 +14,10 @@ for variable in "${!PG@}"; do
 done
 unset variable
 
-# Creates the temporary directory, $workspace.
+# Creates the temporary directory, $workspace. The server's user must be able to read what root puts
+# there, whatever umask root has.
 create_workspace() {
+    umask 022
     workspace=$(mktemp -d "${TMPDIR:-/tmp}/snowflake.XXXXXX")
     chmod 755 "$workspace"
     [ "$(id -u)" != 0 ] || chown postgres: "$workspace"

@@ -198,7 +198,78 @@ ALTER FUNCTION snowflake.get_node(bigint) IMMUTABLE;
 CALL mend('.');
 SELECT * FROM findings;
 ROLLBACK;
+
+-- The registry, altered by hand: all other findings are still listed.
+BEGIN;
+ALTER TABLE snowflake.nodes ALTER COLUMN said_at DROP NOT NULL;
+ALTER SEQUENCE snowflake.id_seq INCREMENT BY 1;
+SELECT * FROM findings;
+CALL mend('.');
+SELECT * FROM findings;
+ALTER TABLE snowflake.nodes ALTER COLUMN name TYPE varchar;
+SELECT * FROM findings;
+ROLLBACK;
 SELECT * FROM findings;
 
+-- A superuser who runs all commands runs nothing that others wrote: nothing that is defined on their tables, no name, and
+-- nothing that another server has said. A command that would is a comment that names who must run it.
+CREATE ROLE regress_snowflake_super SUPERUSER;
+CREATE ROLE regress_snowflake_mallory;
+CREATE SCHEMA hers AUTHORIZATION regress_snowflake_mallory;
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION hers.trap(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF current_user <> 'regress_snowflake_mallory' THEN
+        RAISE WARNING 'code of regress_snowflake_mallory runs as %', current_user;
+    END IF;
+    RETURN $1;
+END $$;
+CREATE TABLE hers.keys (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+CREATE INDEX ON hers.keys ((hers.trap(1) + id));
+CREATE TABLE hers.lines (key integer REFERENCES hers.keys, keys_id integer, CHECK (hers.trap(keys_id) > hers.trap(0)));
+CREATE TABLE hers.parted (id bigint DEFAULT snowflake.nextval()) PARTITION BY RANGE (id);
+CREATE TABLE hers.parted_1 PARTITION OF hers.parted FOR VALUES FROM (0) TO (400000000000000000);
+CREATE INDEX ON hers.parted ((hers.trap(1) + id));
+CREATE TABLE hers.lost (id serial, CHECK (hers.trap(id) > hers.trap(0)));
+CREATE TABLE hers."x""; SELECT hers.trap(1)
+;--" (id serial);
+SELECT snowflake.convert_sequence_to_snowflake('hers.lost_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake(pg_get_serial_sequence(format('hers.%I', relname), 'id'))
+    FROM pg_class WHERE relnamespace = 'hers'::regnamespace AND relname ~ '^x.*--$';
+ALTER TABLE hers.lost ALTER id DROP DEFAULT;
+DO $$ BEGIN EXECUTE format('ALTER TABLE %s ALTER id DROP DEFAULT', (SELECT oid::regclass FROM pg_class WHERE relname ~ '^x.*--$')); END $$;
+INSERT INTO hers.keys DEFAULT VALUES;
+INSERT INTO hers.lines (keys_id) VALUES (1);
+GRANT ALL ON SCHEMA hers TO regress_snowflake_super;
+RESET ROLE;
+GRANT CREATE, USAGE ON SCHEMA checked TO regress_snowflake_super;
+CREATE FUNCTION checked.setval(text, integer) RETURNS bigint LANGUAGE sql AS 'SELECT hers.trap(2)';
+SET ROLE regress_snowflake_super;
+CREATE TABLE checked.refers (key integer REFERENCES hers.keys);
+CREATE TABLE checked."y
+SELECT hers.trap(1);" (id bigint DEFAULT snowflake.nextval('customers_id_seq'), keys_id integer);
+ALTER TABLE checked."y
+SELECT hers.trap(1);" ADD FOREIGN KEY (keys_id) REFERENCES checked.own;
+SELECT pg_catalog.setval('customers_id_seq', snowflake.make_id(now() + interval '400 days 01:00', 5, 0)) > 0 AS ahead;
+BEGIN;
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
+    SELECT gen_random_uuid(), 'claim', 1000, 1000, n, n, 0, E'a\nb', E'x;\nSELECT hers.trap(1);\n--' || n, '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15'
+        FROM generate_series(7, 8) n;
+\pset format unaligned
+SELECT severity, object, regexp_replace(finding, '\d{4}-\d\d-\d\d|\d+ days? [0-9:]+', 'T', 'g') AS finding, command
+    FROM snowflake.check() WHERE object <> 'node 5';
+\pset format aligned
+SELECT count(*) AS with_control_characters FROM snowflake.check() c WHERE concat(c.object, c.finding, c.command) ~ '[[:cntrl:]]';
+\pset tuples_only on
+SELECT command FROM snowflake.check() WHERE object <> 'node 5' \gexec
+\pset tuples_only off
+ROLLBACK;
+-- Their owner runs them as they are.
+SET ROLE regress_snowflake_mallory;
+SELECT object, command FROM snowflake.check() WHERE object ~ 'hers' AND object !~ '--';
+RESET ROLE;
+
+SET client_min_messages = warning;
+DROP SCHEMA hers CASCADE;
 DROP SCHEMA checked CASCADE;
-DROP ROLE regress_snowflake_reader;
+DROP ROLE regress_snowflake_reader, regress_snowflake_mallory, regress_snowflake_super;

@@ -68,7 +68,7 @@ SELECT count(*) AS calls_of_ours FROM pg_attrdef f, snowflake._sequence_uses('pg
 
 -- 2. To take numbers from somebody else's sequence needs no right on it. What does so neither runs, nor is
 -- it altered, nor does it stop the owner: a table with checks, a temporary one, a name that could mean
--- the sequence or another, a foreign key, a function.
+-- the sequence or another, a function. A foreign key, which needs the right REFERENCES, stops the owner.
 SET ROLE regress_snowflake_owner;
 CREATE TABLE attack.owned (id serial PRIMARY KEY);
 GRANT REFERENCES, SELECT ON attack.owned TO regress_snowflake_mallory;
@@ -89,6 +89,12 @@ CREATE FUNCTION attack.uninvited() RETURNS bigint LANGUAGE sql
     BEGIN ATOMIC SELECT nextval('attack.owned_id_seq') + nextval('attack.supers_id_seq'); END;
 RESET ROLE;
 DELETE FROM attack.told;
+SET ROLE regress_snowflake_owner;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('attack.owned_id_seq');
+\set VERBOSITY terse
+SET ROLE regress_snowflake_mallory;
+ALTER TABLE attack.referencing DROP CONSTRAINT referencing_a_fkey;
 SET ROLE regress_snowflake_owner;
 SELECT step, command, effect FROM snowflake.conversion_plan('attack.owned_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('attack.owned_id_seq');
@@ -372,11 +378,10 @@ SET ROLE regress_snowflake_owner;
 CREATE FUNCTION shared.norm(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower($1)';
 CREATE TABLE attack.normed (id serial PRIMARY KEY, name text);
 CREATE INDEX ON attack.normed (shared.norm(name));
-GRANT REFERENCES ON attack.normed TO regress_snowflake_mallory;
 SET ROLE regress_snowflake_mallory;
 CREATE FUNCTION shared.norm(circle) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT NULL::text';
 CREATE FUNCTION shared.norm(integer, integer) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT NULL::text';
-CREATE TABLE attack.checked (id bigint REFERENCES attack.normed, state attack.state,
+CREATE TABLE attack.checked (id bigint, state attack.state,
                              CHECK (attack.tell('no table of ours')), CHECK (state = 'on'));
 -- A default that is nested more deeply than can be read ends nobody's conversion.
 DO $$ BEGIN EXECUTE format('CREATE TABLE attack.deep (a bigint DEFAULT 1%s, b bigint DEFAULT nextval(''x''::text)%s)',
@@ -386,8 +391,8 @@ SELECT snowflake.convert_sequence_to_snowflake('attack.normed_id_seq');
 RESET ROLE;
 TABLE attack.told;
 
--- 6. A superuser converts for a role that may not create anything in the schema, as it did before; also in
--- a function with the rights of its owner.
+-- 6. A superuser converts for a role that may not create anything in the schema: the owner is granted what is
+-- missing first. What only a superuser may say of a function, its owner cannot say again.
 CREATE SCHEMA closed;
 CREATE TYPE closed.state AS ENUM ('on', 'off');
 CREATE TABLE closed.app (id serial PRIMARY KEY, state closed.state DEFAULT 'on' CHECK (state <> 'off'),
@@ -401,6 +406,16 @@ ALTER VIEW closed.are_on OWNER TO regress_snowflake_owner;
 ALTER FUNCTION closed.count OWNER TO regress_snowflake_owner;
 CREATE FUNCTION closed.convert(seq regclass) RETURNS integer LANGUAGE sql SECURITY DEFINER
     AS 'SELECT snowflake.convert_sequence_to_snowflake(seq)';
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('closed.app_id_seq');
+\set VERBOSITY terse
+GRANT USAGE, CREATE ON SCHEMA closed TO regress_snowflake_owner;
+ALTER FUNCTION closed.count NOT LEAKPROOF;
+\set VERBOSITY default
+SELECT snowflake.convert_sequence_to_snowflake('closed.app_id_seq');
+\set VERBOSITY terse
+ALTER FUNCTION closed.count RESET log_min_duration_statement SET work_mem = '1MB';
+-- Also in a function with the rights of its owner, a superuser.
 BEGIN;
 SELECT closed.convert('closed.app_id_seq');
 ROLLBACK;

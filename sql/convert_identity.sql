@@ -16,6 +16,7 @@ ALTER TABLE "Odd ""Table""" ALTER copy SET DEFAULT nextval('"Odd ''Seq\"');
 CREATE UNLOGGED TABLE unlogged (id integer GENERATED ALWAYS AS IDENTITY);
 CREATE TEMPORARY TABLE temporary (id integer GENERATED ALWAYS AS IDENTITY);
 ALTER TABLE always OWNER TO regress_snowflake_owner;
+ALTER TABLE by_default OWNER TO regress_snowflake_owner;
 COMMENT ON SEQUENCE always_id_seq IS 'counts';
 GRANT USAGE ON SEQUENCE always_id_seq TO regress_snowflake_reader WITH GRANT OPTION;
 COMMENT ON COLUMN always.id IS 'the key';

@@ -76,7 +76,7 @@ RESET session_replication_role;
 SELECT count(*), count(snowflake_id) FROM customers;
 -- With a lock it is refused now, also together with others.
 SELECT obstacles('customers_id_seq', online => false);
-SELECT * FROM snowflake.convert_all('online');
+CALL snowflake.convert_all('online');
 ALTER TABLE orders DISABLE TRIGGER "~snowflake_customer_id";
 UPDATE orders SET customer_id = 8 WHERE id = 1000;
 SELECT * FROM steps('customers_id_seq') LIMIT 1;
@@ -216,7 +216,10 @@ INSERT INTO maybe (received_id) VALUES (NULL) RETURNING snowflake_received_id;
 ALTER TABLE maybe DROP CONSTRAINT snowflake_received_id,
     ADD CONSTRAINT snowflake_received_id CHECK (received_id < 10 OR snowflake_received_id < 10);
 SELECT is_filled FROM snowflake.conversions WHERE table_name = 'maybe'::regclass;
+SELECT * FROM obstacles('received_id_seq') WHERE obstacles ~ 'maybe';
 SELECT snowflake.cancel_conversion('received_id_seq');
+SELECT finding, command FROM snowflake.check() WHERE object ~ 'maybe';
+SELECT command FROM snowflake.check() WHERE object ~ 'maybe' \gexec
 
 -- Twins: of originals with the same definition, of expressions of all kinds, and the same in a session with other settings.
 CREATE TABLE twins (id serial PRIMARY KEY, x integer, at timestamptz,
@@ -266,12 +269,34 @@ INSERT INTO two DEFAULT VALUES;
 DROP EXTENSION snowflake;
 DROP EXTENSION IF EXISTS nothing, snowflake CASCADE;
 DROP SCHEMA snowflake CASCADE;
--- From PostgreSQL 19 on, no setting makes strings without an E escape.
+-- Schemas of others are not concerned.
+CREATE SCHEMA snowflake_stage;
+CREATE SCHEMA "my snowflake";
+CREATE SCHEMA "Snowflake";
+CREATE SCHEMA my$snowflake$1;
+DROP SCHEMA snowflake_stage;
+DROP SCHEMA "my snowflake", "Snowflake";
+DROP SCHEMA my$snowflake$1;
+DROP SCHEMA IF EXISTS nothing, "snowflake" CASCADE;
+DO $$BEGIN DROP SCHEMA snowflake CASCADE; END$$;
+-- The first calls of a session in which strings escape. From PostgreSQL 19 on, no setting makes them, without an E.
 SELECT current_setting('server_version_num')::integer < 190000 AS strings_can_escape \gset
+\c -
+SET search_path = online;
+SET client_min_messages = warning;
 \if :strings_can_escape
 SET standard_conforming_strings = off;
 \endif
 DROP EXTENSION snowflake CASCADE;
+\c -
+SET search_path = online;
+SET client_min_messages = warning;
+\if :strings_can_escape
+SET standard_conforming_strings = off;
+\endif
+CALL snowflake._fill_shadows('two_a_seq', 'two');
+SELECT sequence, is_filled FROM snowflake.conversions;
+SELECT obstacles('two_b_seq');
 RESET standard_conforming_strings;
 SET session_replication_role = replica;
 DROP EXTENSION snowflake CASCADE;
@@ -281,7 +306,8 @@ SELECT snowflake._refuse_to_drop();
 -- A shadow whose trigger is gone is found by its check.
 DROP TRIGGER "~snowflake_a" ON two;
 INSERT INTO two DEFAULT VALUES;
-SELECT * FROM steps('two_a_seq') LIMIT 2;
+SELECT * FROM steps('two_a_seq') LIMIT 1;
+SELECT obstacles('two_a_seq', online => false);
 SELECT snowflake.cancel_conversion('two_a_seq');
 INSERT INTO two DEFAULT VALUES;
 BEGIN;
@@ -289,6 +315,31 @@ DROP EXTENSION snowflake;
 ROLLBACK;
 -- Nothing of it is left.
 SELECT snowflake.cancel_conversion('two_a_seq');
+
+-- The activity is that of this table, not of one whose name goes on.
+CREATE TABLE bills (id serial PRIMARY KEY);
+CREATE TABLE bills_archive (id serial PRIMARY KEY);
+SELECT snowflake._add_shadows('bills_id_seq'), snowflake._add_shadows('bills_archive_id_seq');
+CREATE FUNCTION activities(activity text) RETURNS TABLE (table_name regclass, active text) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM snowflake._show_activity(activities.activity);
+    RETURN QUERY SELECT c.table_name, c.activity FROM snowflake.conversions c;
+END $$;
+SELECT * FROM activities('snowflake: filling table online.bills_archive: waiting for a replica');
+SELECT * FROM activities('snowflake: validating constraint x of table online.bills');
+DROP TABLE bills, bills_archive;
+
+-- A sequence that has another name by now. The plan adds the trigger again.
+CREATE TABLE renamed (id serial PRIMARY KEY);
+SELECT snowflake._add_shadows('renamed_id_seq');
+ALTER SEQUENCE renamed_id_seq RENAME TO other_name;
+SELECT sequence FROM snowflake.conversions;
+SELECT finding, command FROM snowflake.check() WHERE object ~ 'renamed';
+SELECT * FROM steps('other_name') LIMIT 2;
+SELECT snowflake._add_shadows('other_name');
+SELECT sequence FROM snowflake.conversions;
+SELECT snowflake.cancel_conversion('other_name');
+DROP TABLE renamed;
 
 -- A name that the catalog keeps as bytes.
 CREATE TABLE "back\slash" (id serial PRIMARY KEY);
@@ -338,22 +389,23 @@ SELECT snowflake._add_shadows('two_a_seq');
 SELECT snowflake.cancel_conversion('two_a_seq');
 SELECT snowflake._validate_key('two_a_seq', 'two', 'x');
 CALL snowflake._fill_shadows('two_a_seq', 'two');
-SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{2}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two', '{1}', '{2}', 0, 1, false);
 SELECT snowflake._validate('two', 'x');
 RESET ROLE;
 -- Misuse.
-SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{2}', 0, 1, false);
-SELECT * FROM snowflake._fill_pages('two', NULL, '{1}', '{}', 0, 1, false);
-SELECT * FROM snowflake._fill_pages('two_a_seq', NULL, '{}', '{}', 0, 1, false);
-SELECT * FROM snowflake._fill_pages(0, NULL, '{}', '{}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two', '{1}', '{2}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two', '{1}', '{}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('two_a_seq', '{}', '{}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages(0, '{}', '{}', 0, 1, false);
 -- The server relies on NOT NULL when it reads a row.
 CREATE TABLE strict (source integer, shadow bigint NOT NULL, item text);
 INSERT INTO strict VALUES (NULL, 1, 'item');
-SELECT * FROM snowflake._fill_pages('strict', NULL, '{1}', '{2}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('strict', '{1}', '{2}', 0, 1, false);
 SELECT * FROM strict;
 CREATE TABLE computed (source integer, shadow bigint GENERATED ALWAYS AS (source * 2) STORED);
 INSERT INTO computed VALUES (1);
-SELECT * FROM snowflake._fill_pages('computed', NULL, '{1}', '{2}', 0, 1, false);
+SELECT * FROM snowflake._fill_pages('computed', '{1}', '{2}', 0, 1, false);
+-- A trigger that keeps nothing changes nothing.
 CREATE TRIGGER wrong BEFORE INSERT ON two FOR EACH ROW EXECUTE FUNCTION snowflake._keep_shadow();
 INSERT INTO two DEFAULT VALUES;
 DROP TRIGGER wrong ON two;
@@ -362,5 +414,4 @@ INSERT INTO two DEFAULT VALUES;
 SELECT snowflake.conversion_plan('small_id_seq', online => NULL);
 
 DROP SCHEMA online CASCADE;
-DROP TABLE brief;
 DROP ROLE online_stranger;

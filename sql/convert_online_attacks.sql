@@ -38,30 +38,194 @@ CREATE FUNCTION lower(bigint) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT spy
 CREATE FUNCTION mod(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT spy_on_constants(''mod'')::int::bigint';
 CREATE OPERATOR % (FUNCTION = mod, LEFTARG = bigint, RIGHTARG = integer);
 CREATE INDEX digits ON t ((id % 10), mod(id % 7, 3)) WHERE (coalesce(id, 0) % 3) % 2 = 0;
+CREATE DOMAIN spied AS text CHECK (spy_on_constants('domain'));
+CREATE INDEX constant ON t ((id::text = 'x'::spied));
 TRUNCATE seen;
--- A trigger that looks like one of the extension's, without the name of a sequence.
-CREATE TABLE bait (id integer, snowflake_id bigint);
-CREATE TRIGGER bait BEFORE INSERT ON bait FOR EACH ROW WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id)
-    EXECUTE FUNCTION snowflake._keep_shadow();
 RESET ROLE;
 
-SELECT sequence, table_name, column_name, new_column FROM snowflake.conversions;
-DROP TABLE bait;
-
--- CREATE INDEX CONCURRENTLY cannot run as another role.
+-- The server reads constants of CREATE INDEX CONCURRENTLY as the caller, and evaluates as the owner.
 SELECT * FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true);
-DROP INDEX spying;
+DROP INDEX constant;
 SELECT role, command ~ 'fill' AS fills FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true) WHERE role IS NOT NULL;
 \set ECHO none
 SELECT command FROM snowflake.conversion_plan('hostile_online.t_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
 \set ECHO all
+SELECT current_setting('hostile.who', true) ~ current_user AS superuser_was_seen;
+DROP INDEX spying; -- The next query would run its function as the superuser.
 SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'r'::regclass AND attname = 't_id';
 SELECT count(*), sum(id) FROM t;
 -- The twin of an index means the server's operators, though the caller's search_path has nearer ones.
 SELECT pg_get_indexdef('digits'::regclass);
 -- The checks ran, as their owner. The triggers and the rule did not.
 SELECT DISTINCT place, who FROM seen ORDER BY 1;
-SELECT current_setting('hostile.who', true) ~ current_user AS superuser_was_seen;
 RESET search_path;
 DROP SCHEMA hostile_online CASCADE;
 DROP ROLE hostile_online;
+
+-- A holder of TRIGGER makes triggers that look like those of a conversion. Only what the owner of the table alone can have
+-- made is believed: no column of the owner changes, nothing is held up, and INSERTs go on.
+CREATE ROLE online_owner;
+CREATE ROLE online_forger;
+CREATE SCHEMA forged;
+GRANT USAGE, CREATE ON SCHEMA forged TO online_owner, online_forger;
+SET search_path = forged;
+CREATE FUNCTION make(name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE %I (id serial PRIMARY KEY, innocent bigint DEFAULT 7, small smallint DEFAULT 1, '
+                   'CONSTRAINT larger CHECK (id + 100 > small))', name);
+    EXECUTE format('GRANT TRIGGER ON %I TO online_forger', name);
+    EXECUTE format('INSERT INTO %I SELECT FROM generate_series(1, 10)', name);
+END $$;
+CREATE FUNCTION forge(tab text, name text, condition text, sequence text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    SET LOCAL ROLE online_forger;
+    EXECUTE format('CREATE OR REPLACE TRIGGER %I BEFORE INSERT OR UPDATE ON forged.%I FOR EACH ROW %s EXECUTE FUNCTION snowflake._keep_shadow(%L)',
+                   name, tab, 'WHEN (' || condition || ')', sequence);
+    RESET ROLE;
+END $$;
+-- Of an innocent column: with any name, with the name and sequence of a conversion, without a condition.
+CREATE FUNCTION forge_before(tab text) RETURNS void LANGUAGE sql AS $$
+    SELECT forged.forge(tab, 'a', 'NEW.innocent IS DISTINCT FROM NEW.id', 'forged.elsewhere');
+    SELECT forged.forge(tab, '~snowflake_id', 'NEW.innocent IS DISTINCT FROM NEW.id', format('forged.%s_id_seq', tab));
+    SELECT forged.forge(tab, '~snowflake_idz', 'NEW.innocent IS DISTINCT FROM NEW.small', 'a.b.c.d');
+    SELECT forged.forge(tab, '~z', NULL, '');
+$$;
+-- Of the shadow: for another sequence, and from a column that a check compares with it in another way.
+CREATE FUNCTION forge_after(tab text) RETURNS void LANGUAGE sql AS $$
+    SELECT forged.forge(tab, '~snowflake_id2', 'NEW.snowflake_id IS DISTINCT FROM NEW.id', 'forged.elsewhere');
+    SELECT forged.forge(tab, '~snowflake_id3', 'NEW.snowflake_id IS DISTINCT FROM NEW.small', format('forged.%s_id_seq', tab));
+$$;
+CREATE FUNCTION next_step(seq text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT command FROM snowflake.conversion_plan(seq::regclass, online => true) WHERE command IS NOT NULL ORDER BY step LIMIT 1
+$$;
+GRANT ALL ON ALL FUNCTIONS IN SCHEMA forged TO PUBLIC;
+SET ROLE online_owner;
+SELECT make(name) FROM unnest('{ordinary,locked,cancelled,checked}'::text[]) name;
+CREATE SEQUENCE elsewhere;
+-- The other parts are there, under names of the owner's own.
+ALTER TABLE checked ALTER innocent DROP DEFAULT;
+UPDATE checked SET innocent = id;
+ALTER TABLE checked ADD CONSTRAINT same CHECK (innocent IS NOT DISTINCT FROM id);
+RESET ROLE;
+SELECT make(name) FROM unnest('{super}'::text[]) name;
+SELECT forge_before(name) FROM unnest('{ordinary,locked,cancelled,checked,super}'::text[]) name;
+
+INSERT INTO ordinary DEFAULT VALUES RETURNING *;
+SELECT * FROM snowflake.conversions;
+SELECT object, finding, command FROM snowflake.check() WHERE object ~ 'ordinary|checked';
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+
+-- The owner converts, in one session. The forger goes on meanwhile, and takes even the trigger of the conversion.
+SET ROLE online_owner;
+SELECT command FROM snowflake.conversion_plan('ordinary_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step;
+SELECT snowflake._add_shadows('ordinary_id_seq');
+RESET ROLE;
+SELECT forge_after('ordinary');
+INSERT INTO ordinary DEFAULT VALUES RETURNING *;
+UPDATE ordinary SET small = 2 WHERE id = 12 RETURNING *;
+SELECT sequence, column_name, new_column FROM snowflake.conversions;
+SELECT object, command FROM snowflake.check() WHERE object ~ 'ordinary';
+SET ROLE online_owner;
+SELECT snowflake.cancel_conversion('elsewhere');
+RESET ROLE;
+SELECT forge('ordinary', '~snowflake_id', 'NEW.snowflake_id IS DISTINCT FROM NEW.id', 'forged.elsewhere');
+INSERT INTO ordinary DEFAULT VALUES RETURNING *;
+SELECT * FROM snowflake.conversions;
+SELECT object, finding, command FROM snowflake.check() WHERE object ~ 'column .*ordinary';
+SET ROLE online_owner;
+SELECT snowflake.cancel_conversion('elsewhere');
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('ordinary_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+INSERT INTO ordinary DEFAULT VALUES RETURNING snowflake.get_node(id), innocent, small;
+\d ordinary
+SELECT count(*), sum(innocent) FROM ordinary;
+SELECT snowflake.convert_snowflake_to_sequence('ordinary_id_seq');
+INSERT INTO ordinary DEFAULT VALUES RETURNING innocent, small;
+-- With a lock.
+SELECT snowflake.convert_sequence_to_snowflake('locked_id_seq');
+INSERT INTO locked DEFAULT VALUES RETURNING innocent, small;
+-- Taken back.
+SELECT snowflake._add_shadows('cancelled_id_seq');
+RESET ROLE;
+SELECT forge_after('cancelled');
+SET ROLE online_owner;
+SELECT snowflake.cancel_conversion('cancelled_id_seq');
+INSERT INTO cancelled DEFAULT VALUES RETURNING *;
+SELECT count(*), sum(innocent) FROM cancelled;
+-- A column that the owner compares otherwise.
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('checked_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'checked'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY 1;
+SELECT count(*), count(*) FILTER (WHERE innocent = id) AS same FROM checked;
+RESET ROLE;
+
+-- A superuser's table, a session a command. The forger takes the trigger of the conversion for the innocent column.
+\set ECHO none
+\c -
+SELECT forged.next_step('forged.super_id_seq') \gexec
+\c -
+SELECT snowflake._add_shadows('forged.super_id_seq');
+\c -
+SELECT forged.forge_after('super');
+SELECT forged.forge('super', '~snowflake_id', 'NEW.innocent IS DISTINCT FROM NEW.id', 'forged.elsewhere');
+\c -
+SELECT forged.next_step('forged.super_id_seq') \gexec
+\c -
+INSERT INTO forged.super DEFAULT VALUES RETURNING *;
+\c -
+SELECT forged.next_step('forged.super_id_seq') \gexec
+\c -
+SELECT forged.next_step('forged.super_id_seq') \gexec
+\c -
+SELECT forged.next_step('forged.super_id_seq') \gexec
+\c -
+\set ECHO all
+SET search_path = forged;
+SET client_min_messages = warning;
+SELECT next_step('super_id_seq');
+SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'super'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY 1;
+INSERT INTO super DEFAULT VALUES RETURNING snowflake.get_node(id), innocent, small;
+SELECT count(*), sum(innocent) FROM super;
+SELECT snowflake.convert_snowflake_to_sequence('super_id_seq');
+
+-- On a table of the forger's own, with all parts but a sequence whose conversion takes the table along.
+SET ROLE online_forger;
+CREATE TABLE own (id integer, snowflake_id bigint, CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id));
+CREATE FUNCTION block(sequence text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TRIGGER x BEFORE INSERT OR UPDATE ON forged.own FOR EACH ROW '
+                   'WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION snowflake._keep_shadow(%L)', sequence);
+    ALTER TABLE forged.own ENABLE ALWAYS TRIGGER x;
+END $$;
+SELECT block('forged.super_id_seq');
+INSERT INTO own VALUES (1) RETURNING *;
+RESET ROLE;
+SELECT * FROM snowflake.conversions;
+SELECT snowflake.cancel_conversion('super_id_seq');
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+SET ROLE online_forger;
+SELECT block('no.such.sequence.here');
+RESET ROLE;
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+SELECT object, finding FROM snowflake.check() WHERE object ~ 'forged.own';
+-- A sequence of the forger's makes it a conversion, which ends as the HINT says.
+SET ROLE online_forger;
+CREATE SEQUENCE own_seq;
+SELECT block('forged.own_seq');
+RESET ROLE;
+DROP EXTENSION snowflake CASCADE;
+SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+\d own
+DROP SCHEMA forged CASCADE;
+DROP ROLE online_owner, online_forger;

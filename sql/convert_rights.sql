@@ -72,8 +72,11 @@ BEGIN;
 SELECT snowflake.convert_sequence_to_snowflake('made_id_seq');
 SHOW role;
 SELECT current_user = session_user AS own;
-SET LOCAL ROLE regress_snowflake_owner;
 SELECT snowflake.convert_sequence_to_snowflake('counted_id_seq');
+SET LOCAL ROLE regress_snowflake_owner;
+CREATE TABLE plain (id serial);
+SELECT snowflake.convert_sequence_to_snowflake('plain_id_seq');
+DROP TABLE plain;
 SHOW role;
 COMMIT;
 SELECT 'before' AS state, * FROM (TABLE before EXCEPT SELECT * FROM acl()) b

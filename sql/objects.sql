@@ -1,4 +1,4 @@
--- What CREATE EXTENSION makes: every function as the contract says, each with its comment.
+-- What CREATE EXTENSION makes and users call: every function as the contract says, each with its comment.
 SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns,
        p.provolatile AS volatile, p.proparallel AS parallel, p.proisstrict AS strict,
        obj_description(p.oid, 'pg_proc') IS NOT NULL AS commented,
@@ -7,6 +7,18 @@ SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns
     JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
     WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
       AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+      AND p.proname NOT LIKE '\_%'
+    ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
+-- All others have names with an underscore, and look names up in a search_path of their own, but for those in C, those
+-- whose names were looked up when they were made, and these.
+SELECT p.oid::regprocedure AS function
+    FROM pg_depend d
+    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+      AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+      AND p.proname LIKE '\_%' AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
+      AND NOT coalesce(p.proconfig::text LIKE '%search\_path=pg_catalog, pg_temp%', false)
     ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
 -- Everything else that it makes. The server adds operator families, row and array types by itself.
@@ -15,6 +27,7 @@ SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,
     FROM pg_depend
     WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
       AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+      AND pg_describe_object(classid, objid, objsubid) NOT LIKE '% snowflake.\_%'
       AND classid NOT IN ('pg_proc'::regclass, 'pg_opfamily'::regclass)
       AND NOT (classid = 'pg_type'::regclass
                AND EXISTS (SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid

@@ -1,13 +1,13 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
-#include "nodes/nodes.hpp"
 #include "nodes/settings.hpp"
+#include "nodes/this_node.hpp"
 #include "sequence/durability.hpp"
 #include "sequence/session.hpp"
 #include "server/schema.hpp"
 #include "server/server.hpp"
-#include "watermark/holders.hpp"
+#include "watermark/lock_holders.hpp"
 #include "watermark/watermark.hpp"
 
 extern "C" {
@@ -15,11 +15,11 @@ extern "C" {
 SNOWFLAKE_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the server's name for it
-    snowflake::settings::init(snowflake::nodes::forget);
-    snowflake::nodes::init();
+    snowflake::settings::init(snowflake::this_node::forget);
+    snowflake::this_node::init();
     snowflake::durability::init();
     snowflake::session::init();
-    snowflake::holders::init();
+    snowflake::lock_holders::init();
     snowflake::watermark::init();
 }
 

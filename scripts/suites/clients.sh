@@ -266,7 +266,7 @@ client_is_mended() {
 client_on_converted_tables() {
     client_database && client_does "$1" create && client_does "$1" use &&
         holds 'SELECT max(id) < 1000 FROM customers' &&
-        sql_of_app 'SELECT count(*) FROM snowflake.convert_all()' >/dev/null &&
+        sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
         client_uses "$1" && makes_ids && holds 'SELECT min(id) = 1 FROM customers' && is_well || return 1
     ! is_client_of "$1" "${asking_clients[@]}" ||
         client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session' || return 1
@@ -277,7 +277,7 @@ client_on_converted_tables() {
 
 client_with_compat() {
     client_database 'search_path = "$user", public, snowflake_compat' && client_does "$1" create && client_does "$1" use &&
-        sql_of_app 'SELECT count(*) FROM snowflake.convert_all()' >/dev/null && client_uses "$1" && makes_ids || return 1
+        sql_of_app 'CALL snowflake.convert_all()' >/dev/null && client_uses "$1" && makes_ids || return 1
     ! is_client_of "$1" "${asking_clients[@]}" || { client_does "$1" ask && makes_ids; }
 }
 
@@ -342,7 +342,7 @@ test_tool() {
 # stays behind for the next.
 pgbouncer_keeps_the_path() {
     local directory=$workspace/pgbouncer status=0
-    client_database && sql_of_app 'CREATE TABLE orders (id bigserial); SELECT snowflake.convert_all()' >/dev/null
+    client_database && sql_of_app 'CREATE TABLE orders (id bigserial)' && sql_of_app 'CALL snowflake.convert_all()' >/dev/null
     psql -X -q -d postgres -U postgres -c 'ALTER ROLE app SET search_path = "$user", public, snowflake_compat'
     mkdir -p "$directory"
     cat >"$directory/pgbouncer.ini" <<END
@@ -393,7 +393,8 @@ wait_until() {
 # A standby would refuse to make an ID, and pgpool sends it half of all reads.
 pgpool_balances() {
     local directory=$workspace/pgpool status=0 port i
-    client_database && sql_of_app 'CREATE TABLE orders (id bigserial PRIMARY KEY, item text); SELECT snowflake.convert_all()' >/dev/null
+    client_database && sql_of_app 'CREATE TABLE orders (id bigserial PRIMARY KEY, item text)' &&
+        sql_of_app 'CALL snowflake.convert_all()' >/dev/null
     mkdir -p "$directory"
     [ "$(id -u)" != 0 ] || chown postgres: "$directory"
     as_server_user pg_basebackup -h "$PGHOST" -p "$PGPORT" -U postgres -D "$directory/data" -R -c fast

@@ -44,23 +44,28 @@ install_pgbouncer() {
 integration_suite() {
     install_older_postgresql
     say "Running the integration tests"
+    if [ "$(id -u)" = 0 ] && as_server_user test -r "$checkout/Makefile"; then
+        skip "tests from a checkout that only root can read" "others can read it, and root can mount nothing over it"
+    fi
     run_integration_tests
 }
 
 # Runs the integration tests, or some of them: run_integration_tests [FILTER]
 # Each test has servers of its own and waits for them most of the time, so each processor runs a share.
-# The program is copied to where the server's user can read it. It runs with settings of a client
-# that make every connection fail which obeys them.
+# The program is copied to where the server's user can read it, with the files that it looks for beside
+# itself. It runs with settings of a client that make every connection fail which obeys them.
 run_integration_tests() {
-    local status=0 name reason shares
+    local status=0 name reason shares program=$workspace/integration
     shares=$(nproc)
-    cp "$checkout/build/test/integration/integration_tests" "$workspace"
+    mkdir -p "$program"
+    cp -rL "$checkout"/build/test/integration/{integration_tests,liblate_caller.so,docs} "$program"
+    chmod -R a+rX "$program"
     seq 0 $((shares - 1)) |
         logged "$workspace/integration.log" '^\[  (     OK|FAILED)|Failure|SEED| IDs$' \
         as_server_user env "${hostile_settings[@]}" TMPDIR="$workspace" PG_CONFIG="$PG_CONFIG" \
         SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" GTEST_TOTAL_SHARDS="$shares" \
         xargs -P "$shares" -I '{}' env GTEST_SHARD_INDEX='{}' \
-        "$workspace/integration_tests" ${1:+"--gtest_filter=$1"} || status=$?
+        "$program/integration_tests" ${1:+"--gtest_filter=$1"} || status=$?
     while IFS=$'\t' read -r name reason; do
         skip "$name" "$reason"
     done < <(awk '/: Skipped$/ { getline reason }

@@ -42,11 +42,11 @@ passes_on() {
     fi
     # In place of the trap of make_chroot().
     trap 'end_watched; remove_chroots; remove_workspace' EXIT
-    copy_checkout_to "$name" /snowflake
+    copy_checkout_to "$name" /root/snowflake # which only root can read
     say "Testing with PostgreSQL $version on Debian $release"
     watched "$workspace/matrix-$version.log" in_chroot "$name" env ${SNOWFLAKE_SEED:+"SNOWFLAKE_SEED=$SNOWFLAKE_SEED"} \
-        ${SNOWFLAKE_ROUNDS:+"SNOWFLAKE_ROUNDS=$SNOWFLAKE_ROUNDS"} /snowflake/scripts/test --behaviour || status=$?
-    remove_chroot "$name/snowflake"
+        ${SNOWFLAKE_ROUNDS:+"SNOWFLAKE_ROUNDS=$SNOWFLAKE_ROUNDS"} /root/snowflake/scripts/test --behaviour || status=$?
+    remove_chroot "$name/root/snowflake"
     [ -z "$kept" ] || { mkdir -p "$kept" && mv "$workspace/chroots/$name" "$kept"; }
     remove_chroot "$name"
     return "$status"

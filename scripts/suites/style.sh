@@ -16,6 +16,7 @@ has_clang_tools() {
 
 style_suite() {
     say "Checking the style"
+    check "a folder of src/ uses only those before it" includes_only_earlier_folders
     check "no strict warning of g++" has_no_strict_warning g++ -Wuseless-cast -Wlogical-op \
         -Wduplicated-cond -Wduplicated-branches
     check "no finding of cppcheck" has_no_cppcheck_finding
@@ -30,6 +31,26 @@ style_suite() {
     else
         skip "no strict warning of clang++" "clang++-$clang_version is not installed"
     fi
+}
+
+# The folders of src/, in the order in which a file may include others: of its own folder and of those
+# before it. src/module.cpp, which loads all, stands outside.
+source_folders=(pure server nodes sequence watermark conversion)
+
+# Tells whether that is so, and src/pure includes no header of the server.
+includes_only_earlier_folders() {
+    local folder earlier='' findings
+    findings=$(
+        diff <(printf '%s\n' "${source_folders[@]}" | sort) \
+            <(cd "$checkout/src" && ls */*.[ch]pp | cut -d/ -f1 | sort -u)
+        grep -En '#include .*\.h[">]' "$checkout"/src/pure/*
+        for folder in "${source_folders[@]}"; do
+            earlier+=${earlier:+|}$folder
+            grep -EnH '#include "[^"]*/[^"]*\.hpp"' "$checkout/src/$folder"/*.[ch]pp |
+                grep -Ev "#include \"($earlier)/[^/\"]*\""
+        done
+    )
+    [ -z "$findings" ] || { echo "$findings"; return 1; }
 }
 
 # Tells whether a compiler finds nothing at all in the extension. The server's macros make old-style

@@ -1,4 +1,4 @@
-# The tests in test/unit: the pure rooms of src/, on simulated clusters too, without PostgreSQL.
+# The tests in test/unit: src/pure/, on simulated clusters too, without PostgreSQL.
 
 unit_suite() {
     say "Running the unit tests"

@@ -7,8 +7,8 @@
 #include "rehearsal.hpp"
 #include "runner.hpp"
 #include "server/acting_role.hpp"
-#include "server/by_oid.hpp"
 #include "server/layout_datum.hpp"
+#include "server/relations.hpp"
 #include "server/schema.hpp"
 #include "trial.hpp"
 
@@ -106,11 +106,17 @@ Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
 
 // Calls the function of the extension with the same argument, and a snapshot of this moment. A
 // function that is STABLE reads with the snapshot that it finds, others with the transaction's.
+// Returns null where that does.
 Datum in_present(const char *function, FunctionCallInfo fcinfo) {
-    const Oid found = schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0));
+    FmgrInfo callee;
+    fmgr_info(schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0)), &callee);
+    LOCAL_FCINFO(call, 1);
+    InitFunctionCallInfoData(*call, &callee, 1, InvalidOid, nullptr, nullptr);
+    call->args[0] = fcinfo->args[0];
     PushActiveSnapshot(GetLatestSnapshot());
-    const Datum result = OidFunctionCall1(found, PG_GETARG_DATUM(0));
+    const Datum result = FunctionCallInvoke(call);
     PopActiveSnapshot();
+    fcinfo->isnull = call->isnull;
     return result;
 }
 
@@ -261,19 +267,20 @@ Datum snowflake_session_of(PG_FUNCTION_ARGS) {
 // _lock(oid) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(by_oid::lock(PG_GETARG_OID(0)));
+    PG_RETURN_BOOL(relations::lock(PG_GETARG_OID(0)));
 }
 
 // _wait_for_vacuum(oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_wait_for_vacuum);
 Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
-    by_oid::wait_for_vacuum(PG_GETARG_OID(0));
+    relations::wait_for_vacuum(PG_GETARG_OID(0));
     PG_RETURN_VOID();
 }
 
 // _present_state(_conversion_request) returns _conversion_state
 SNOWFLAKE_FUNCTION(snowflake_present_state);
 Datum snowflake_present_state(PG_FUNCTION_ARGS) {
+    event_triggers::forget_failure();
     return in_present("_conversion_state", fcinfo);
 }
 
@@ -307,20 +314,20 @@ Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
 // _own_as_serial(regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_own_as_serial);
 Datum snowflake_own_as_serial(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(by_oid::own_as_serial(PG_GETARG_OID(0)));
+    PG_RETURN_BOOL(relations::own_as_serial(PG_GETARG_OID(0)));
 }
 
 // _last_value(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_last_value);
 Datum snowflake_last_value(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT64(by_oid::last_value(PG_GETARG_OID(0)));
+    PG_RETURN_INT64(relations::last_value(PG_GETARG_OID(0)));
 }
 
 // _greatest_value(regclass, smallint) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_greatest_value);
 Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
-    const std::int64_t value = by_oid::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
-    if (value == by_oid::no_value)
+    const std::int64_t value = relations::greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == relations::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);
 }
@@ -328,8 +335,8 @@ Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
 // _glimpse_last_value(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_glimpse_last_value);
 Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
-    const std::int64_t value = by_oid::glimpse_last_value(PG_GETARG_OID(0));
-    if (value == by_oid::no_value)
+    const std::int64_t value = relations::glimpse_last_value(PG_GETARG_OID(0));
+    if (value == relations::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);
 }
@@ -337,8 +344,9 @@ Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
 // _glimpse_greatest_value(regclass, smallint) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_glimpse_greatest_value);
 Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {
-    const std::int64_t value = by_oid::glimpse_greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
-    if (value == by_oid::no_value)
+    const std::int64_t value =
+        relations::glimpse_greatest_value(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+    if (value == relations::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);
 }

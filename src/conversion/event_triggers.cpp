@@ -91,6 +91,10 @@ bool have_failed() {
     return failed;
 }
 
+void forget_failure() {
+    failed = false;
+}
+
 void init() {
     next_needs_hook = needs_fmgr_hook;
     needs_fmgr_hook = needs_hook;

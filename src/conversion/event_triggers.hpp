@@ -27,6 +27,9 @@ void end(const Watch &before);
 // left the function of an event trigger.
 bool have_failed();
 
+// Forgets the failure of a command before, for a conversion that has not run one yet.
+void forget_failure();
+
 // Installs the hooks that this needs. Called once, before begin().
 void init();
 

@@ -1,6 +1,5 @@
 #include "expression.hpp"
 
-#include "server/layout_datum.hpp"
 #include "server/schema.hpp"
 
 namespace snowflake::expression {
@@ -74,167 +73,9 @@ constexpr Storage storages[] = {
      {Anum_pg_type_typdefaultbin, 0}},
 };
 
-// How deeply a tree may be nested. The server's own limit is that of the stack.
-constexpr int deepest = 1000;
-
-// Whether the text form of a tree is nested too deeply. Brackets in names are behind a backslash.
-bool is_too_deep(const char *text_form) {
-    int depth = 0;
-    for (const char *c = text_form; *c != '\0'; ++c) {
-        if (*c == '\\' && c[1] != '\0')
-            ++c;
-        else if (*c == '{' || *c == '(')
-            ++depth;
-        else if (*c == '}' || *c == ')')
-            --depth;
-        if (depth > 2 * deepest)
-            return true;
-    }
-    return false;
-}
-
-// The tree that a catalog stores; nullptr: it is nested too deeply, or there is none.
-Node *node_of(Datum tree) {
-    const char *text_form = TextDatumGetCString(tree);
-    return is_too_deep(text_form) ? nullptr : static_cast<Node *>(stringToNode(text_form));
-}
-
 // Whether the catalog stores that there is no tree, as for a rule without a condition.
 bool is_none(Datum tree) {
     return std::strcmp(TextDatumGetCString(tree), "<>") == 0;
-}
-
-// Which of the functions above this is.
-Callee callee_of(Oid function) {
-    if (function == F_NEXTVAL)
-        return Callee::server_nextval;
-    if (function < FirstNormalObjectId)
-        return Callee::other;
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    if (!HeapTupleIsValid(tuple))
-        return Callee::other;
-    const auto *form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-    const bool ours = form->pronamespace == schema::find();
-    const auto is_named = [form](const char *name) {
-        return std::strcmp(NameStr(form->proname), name) == 0;
-    };
-    Callee callee = Callee::other;
-    if (ours && (is_named("nextval") || is_named("next_id")))
-        callee = Callee::nextval;
-    else if (ours && is_named("nextvals"))
-        callee = Callee::nextvals;
-    else if (ours && is_named("currval"))
-        callee = Callee::currval;
-    else if (form->pronamespace == schema::find_compat() && is_named("nextval"))
-        callee = Callee::compat_nextval;
-    ReleaseSysCache(tuple);
-    return callee;
-}
-
-// The arguments of a call in the order of the function's parameters, defaults included.
-List *arguments_of(const FuncExpr *call) {
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
-    if (!HeapTupleIsValid(tuple))
-        elog(ERROR, "cache lookup failed for function %u", call->funcid);
-    List *arguments =
-        expand_function_arguments(list_copy(call->args), false, call->funcresulttype, tuple);
-    ReleaseSysCache(tuple);
-    return arguments;
-}
-
-// The node below casts that change nothing but the type.
-Node *without_relabeling(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(reinterpret_cast<RelabelType *>(node)->arg);
-    return node;
-}
-
-// The constant that a node is, if it is one and not null.
-const Const *constant(Node *node) {
-    const auto *value = IsA(node, Const) ? reinterpret_cast<const Const *>(node) : nullptr;
-    return value != nullptr && !value->constisnull ? value : nullptr;
-}
-
-// The text that a node is; nullptr: it is none that is known.
-const char *text_of(Node *node) {
-    const Const *value = constant(without_relabeling(node));
-    return value != nullptr && (value->consttype == TEXTOID || value->consttype == VARCHAROID)
-               ? TextDatumGetCString(value->constvalue)
-               : nullptr;
-}
-
-// Reads which sequence an argument of type regclass means, or of type text where the function takes
-// a name.
-void read_sequence(Node *argument, Use &use) {
-    if (use.callee == Callee::compat_nextval) {
-        use.name = text_of(argument);
-        return;
-    }
-    Node *node = without_relabeling(argument);
-    if (const Const *value = constant(node)) {
-        if (value->consttype == REGCLASSOID || value->consttype == OIDOID ||
-            value->consttype == INT4OID)
-            use.sequence = DatumGetObjectId(value->constvalue);
-        return;
-    }
-    if (!IsA(node, FuncExpr) || reinterpret_cast<FuncExpr *>(node)->funcid != F_REGCLASS)
-        return;
-    use.name = text_of(static_cast<Node *>(linitial(reinterpret_cast<FuncExpr *>(node)->args)));
-}
-
-// Reads which layout the last argument of a call is, if the function takes one.
-void read_layout(const List *arguments, Use &use) {
-    const int position = use.callee == Callee::nextval ? 1 : use.callee == Callee::nextvals ? 2 : 0;
-    if (position == 0)
-        return;
-    use.has_layout = true;
-    use.layout = default_layout;
-    if (list_length(arguments) <= position)
-        return;
-    const Const *value = constant(static_cast<Node *>(list_nth(arguments, position)));
-    use.has_layout = value != nullptr;
-    if (value != nullptr)
-        use.layout = layout_from_datum(value->constvalue);
-}
-
-// What a node says of a sequence, if it is a call of one of the functions.
-bool read_call(Node *node, Use &use, List **arguments) {
-    if (!IsA(node, FuncExpr))
-        return false;
-    const auto *call = reinterpret_cast<FuncExpr *>(node);
-    use = {.callee = callee_of(call->funcid)};
-    if (use.callee == Callee::other)
-        return false;
-    *arguments = arguments_of(call);
-    read_sequence(static_cast<Node *>(linitial(*arguments)), use);
-    read_layout(*arguments, use);
-    return true;
-}
-
-void remember(List **uses, const Use &use) {
-    auto *copy = static_cast<Use *>(palloc(sizeof(Use)));
-    *copy = use;
-    *uses = lappend(*uses, copy);
-}
-
-bool collect_uses(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    auto **uses = static_cast<List **>(context);
-    if (IsA(node, Query))
-        return server::walk_query(reinterpret_cast<Query *>(node), collect_uses, context);
-    Use use;
-    List *arguments = NIL;
-    if (read_call(node, use, &arguments)) {
-        remember(uses, use);
-        // A sequence that is known stands nowhere else in its own argument.
-        if (use.sequence != InvalidOid)
-            arguments = list_delete_first(arguments);
-        return server::walk_expression(reinterpret_cast<Node *>(arguments), collect_uses, context);
-    }
-    if (const Const *value = constant(node); value != nullptr && value->consttype == REGCLASSOID)
-        remember(uses, {.sequence = DatumGetObjectId(value->constvalue)});
-    return server::walk_expression(node, collect_uses, context);
 }
 
 // Whether a text names the sequence, with or without schema and database.
@@ -308,12 +149,28 @@ Node *leave_out_sequence(Node *node, void *context) {
     return server::mutate_expression(node, leave_out_sequence, context);
 }
 
-bool names_a_whole_row(Node *node, void *context) {
+// Whether a tree holds what cannot be printed with names for the first columns of one relation, as
+// many as the context says: a query, a whole row, a system column, or a column of another relation.
+bool names_other_than_columns(Node *node, void *context) {
     if (node == nullptr)
         return false;
-    if (IsA(node, Var))
-        return reinterpret_cast<const Var *>(node)->varattno == InvalidAttrNumber;
-    return server::walk_expression(node, names_a_whole_row, context);
+    if (IsA(node, Query))
+        return true;
+    if (!IsA(node, Var))
+        return server::walk_expression(node, names_other_than_columns, context);
+    const auto *column = reinterpret_cast<const Var *>(node);
+    return column->varno != 1 || column->varlevelsup != 0 || column->varattno < 1 ||
+           column->varattno > *static_cast<const AttrNumber *>(context);
+}
+
+// How many columns a relation has, dropped ones included; 0: there is no such relation.
+AttrNumber column_count(Oid relation) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+    if (!HeapTupleIsValid(tuple))
+        return 0;
+    const AttrNumber count = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relnatts;
+    ReleaseSysCache(tuple);
+    return count;
 }
 
 } // namespace
@@ -341,12 +198,6 @@ List *stored_in(Oid class_id, Oid object) {
     systable_endscan(scan);
     table_close(catalog, AccessShareLock);
     return trees;
-}
-
-List *uses_in(Node *tree) {
-    List *uses = NIL;
-    collect_uses(tree, &uses);
-    return uses;
 }
 
 List *identifiers_of(const char *name) {
@@ -378,33 +229,6 @@ bool is_call(Node *tree, Oid sequence) {
     return read_call(strip_implicit_coercions(tree), use, &arguments) &&
            (is_unconverted(use.callee) || use.callee == Callee::nextval) &&
            names_sequence(use, sequence);
-}
-
-Default find_default(Oid attrdef, bool may_be_missing) {
-    Default column{.relation = InvalidOid, .attribute = InvalidAttrNumber, .tree = nullptr};
-    Relation catalog = table_open(AttrDefaultRelationId, AccessShareLock);
-    ScanKeyData key;
-    ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber, F_OIDEQ,
-                ObjectIdGetDatum(attrdef));
-    SysScanDesc scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, nullptr, 1, &key);
-    if (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple)) {
-        const auto *form = reinterpret_cast<Form_pg_attrdef>(GETSTRUCT(tuple));
-        bool is_null = false;
-        column.relation = form->adrelid;
-        column.attribute = form->adnum;
-        column.tree = node_of(
-            heap_getattr(tuple, Anum_pg_attrdef_adbin, RelationGetDescr(catalog), &is_null));
-    }
-    systable_endscan(scan);
-    table_close(catalog, AccessShareLock);
-    if (column.tree == nullptr && OidIsValid(column.relation) && !may_be_missing)
-        ereport(ERROR, errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
-                errmsg("default of a column of table \"%s\" is nested too deeply",
-                       get_rel_name(column.relation)));
-    if (column.tree == nullptr && !may_be_missing)
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-                errmsg("column default with OID %u does not exist", attrdef));
-    return column;
 }
 
 char *deparsed(Node *tree, Oid relation) {
@@ -459,10 +283,10 @@ Node *with_bigints(Node *node, void *context) {
 // arguments have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
+    AttrNumber last = column_count(relation);
+    if (last == 0 || names_other_than_columns(tree, &last))
+        return nullptr;
     List *columns = NIL;
-    Relation opened = relation_open(relation, AccessShareLock);
-    const AttrNumber last = RelationGetNumberOfAttributes(opened);
-    relation_close(opened, AccessShareLock);
     for (AttrNumber attribute = 1; attribute <= last; ++attribute) {
         const AttrNumber *found = std::find(attributes, attributes + count, attribute);
         const char *name = found != attributes + count ? names[found - attributes]
@@ -478,10 +302,6 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
         deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
     Renamed renamed = {.attributes = attributes, .count = count};
     return deparse_expression(with_bigints(tree, &renamed), context, false, false);
-}
-
-bool names_whole_row(Node *tree) {
-    return names_a_whole_row(tree, nullptr);
 }
 
 Node *parsed(const char *text) {

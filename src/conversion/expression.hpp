@@ -4,29 +4,9 @@
 // quoted name in it may look like a call, and a replacement in the text would change names as well.
 #pragma once
 
-#include "pure/layout.hpp"
-#include "server/server.hpp"
+#include "sequence/sequence_uses.hpp"
 
 namespace snowflake::expression {
-
-// What a function does to the sequence that is its first argument.
-enum class Callee {
-    other,          // none of the following
-    server_nextval, // the server's nextval(regclass)
-    compat_nextval, // snowflake_compat.nextval(text)
-    nextval,        // snowflake.nextval or next_id, with or without a layout
-    nextvals,       // snowflake.nextvals
-    currval,        // snowflake.currval
-};
-
-// One place where an expression names a sequence.
-struct Use {
-    Callee callee = Callee::other;
-    Oid sequence = InvalidOid;  // InvalidOid: the sequence is named by a text, or computed
-    const char *name = nullptr; // the text that names it; nullptr: none
-    bool has_layout = false;    // layout is known: the callee is snowflake.nextval or nextvals
-    Layout layout = default_layout;
-};
 
 // Returns the expressions and queries that an object of the catalogs stores, as a list of nodes:
 // those of a column default, a rule or view, a routine, a constraint, an index, a policy, a
@@ -35,10 +15,6 @@ struct Use {
 // A tree that is nested too deeply to be read is nullptr in the list: the server would end with an
 // error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
-
-// Returns every place of a stored expression or query where a sequence is named, as a list of
-// Use *: the calls above, and constants of type regclass anywhere else.
-List *uses_in(Node *tree);
 
 // Splits a name as the server's nextval(text) does: into one to three identifiers, as a list of
 // char *. Returns NIL if it is not a name.
@@ -64,28 +40,15 @@ Node *with_calls_as(Node *tree, Oid sequence, Node *in_place);
 // Whether the tree is nothing but a call of nextval on the sequence, whosever it is.
 bool is_call(Node *tree, Oid sequence);
 
-// A column default: whose it is, and the tree.
-struct Default {
-    Oid relation;
-    AttrNumber attribute;
-    Node *tree;
-};
-
-// Returns the default with this OID in pg_attrdef. If there is none, raises 42704, or returns a
-// tree that is nullptr if that is allowed.
-Default find_default(Oid attrdef, bool may_be_missing = false);
-
 // Returns the expression of a relation as the server prints it under the present search_path.
 char *deparsed(Node *tree, Oid relation);
 
 // Returns the expression as the server would print it if some columns of the relation had other
 // names, name[i] instead of that of the column attribute[i], and were bigints. Read again, it calls
-// the functions and operators of the same schemas, whatever the search_path is.
+// the functions and operators of the same schemas, whatever the search_path is. nullptr: there is
+// no such relation, or the expression names other than its columns, such as the whole row.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
-
-// Whether an expression names the whole row of its relation.
-bool names_whole_row(Node *tree);
 
 // Parses an expression that the server has printed, up to the syntax tree.
 Node *parsed(const char *text);

@@ -1,14 +1,16 @@
 #include "rehearsal.hpp"
 
-#include "server/by_oid.hpp"
+#include "server/acting_role.hpp"
+#include "server/relations.hpp"
 
 namespace snowflake::rehearsal {
 
 namespace {
 
 void empty(Oid table) {
-    if (get_rel_relkind(table) != RELKIND_RELATION || !by_oid::lock(table))
+    if (get_rel_relkind(table) != RELKIND_RELATION || !relations::lock(table))
         return;
+    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
     Relation relation = table_open(table, NoLock);
     CheckTableNotInUse(relation, "ALTER TABLE");
     server::set_empty_file(relation);
@@ -19,6 +21,7 @@ void empty(Oid table) {
     }
     table_close(relation, NoLock);
     server::rebuild_indexes(table);
+    acting_role::resume(before);
     CommandCounterIncrement();
 }
 

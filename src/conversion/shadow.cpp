@@ -1,29 +1,28 @@
 #include "shadow.hpp"
 
 #include "server/acting_role.hpp"
+#include "server/relations.hpp"
 
 namespace snowflake::shadow {
 
 namespace {
 
-// The columns of NEW in the order in which a condition names them.
-struct NewColumns {
-    AttrNumber attributes[2];
-    int count;
-};
+// The server has one structure for both tags, T_OpExpr and T_DistinctExpr.
+bool is_equality(const Node *node, NodeTag tag) {
+    if (node == nullptr || nodeTag(node) != tag)
+        return false;
+    const Oid function = get_opcode(reinterpret_cast<const OpExpr *>(node)->opno);
+    return function == F_INT84EQ || function == F_INT82EQ;
+}
 
-bool collect_new_columns(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    auto &columns = *static_cast<NewColumns *>(context);
-    if (IsA(node, Var)) {
-        const auto *var = reinterpret_cast<const Var *>(node);
-        if (var->varno == PRS2_NEW_VARNO && columns.count < 2)
-            columns.attributes[columns.count] = var->varattno;
-        ++columns.count;
-        return false;
-    }
-    return server::walk_expression(node, collect_new_columns, context);
+const Node *argument(const List *arguments, int i) {
+    return i < list_length(arguments) ? static_cast<const Node *>(list_nth(arguments, i)) : nullptr;
+}
+
+AttrNumber column_of(const Node *node) {
+    if (node == nullptr || !IsA(node, Var))
+        return InvalidAttrNumber;
+    return reinterpret_cast<const Var *>(node)->varattno;
 }
 
 bool is_source(Oid type) {
@@ -42,18 +41,42 @@ bool is_pair(TupleDesc row, const Pair &pair) {
            TupleDescAttr(row, pair.shadow - 1)->attgenerated == '\0';
 }
 
+// The columns of NEW that a condition names.
+bool collect_new_columns(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Var) && reinterpret_cast<const Var *>(node)->varno == PRS2_NEW_VARNO) {
+        auto *&columns = *static_cast<Bitmapset **>(context);
+        columns = bms_add_member(columns, reinterpret_cast<const Var *>(node)->varattno -
+                                              FirstLowInvalidHeapAttributeNumber);
+    }
+    return server::walk_expression(node, collect_new_columns, context);
+}
+
+// The pair whose columns the condition of a trigger names, and that a check of the table compares.
+// Any holder of the right TRIGGER can make the trigger; only the owner can have made the check.
 Pair pair_of(const Trigger &trigger, TupleDesc row) {
-    NewColumns columns{};
+    Bitmapset *named = nullptr;
     if (trigger.tgqual != nullptr)
-        (void)collect_new_columns(static_cast<Node *>(stringToNode(trigger.tgqual)), &columns);
-    const Pair pair = {.source = columns.attributes[1], .shadow = columns.attributes[0]};
-    if (columns.count != 2 || !is_pair(row, pair))
-        ereport(
-            ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-            errmsg(
-                "trigger \"%s\" has no condition that compares a bigint column with a smaller one",
-                trigger.tgname));
-    return pair;
+        (void)collect_new_columns(static_cast<Node *>(stringToNode(trigger.tgqual)), &named);
+    for (int i = 0; row->constr != nullptr && i < row->constr->num_check; ++i) {
+        const ConstrCheck &check = row->constr->check[i];
+        if (!is_name_of_check(check.ccname))
+            continue;
+        const Pair pair = compared_by(static_cast<const Node *>(stringToNode(check.ccbin))).pair;
+        Bitmapset *compared =
+            bms_add_member(bms_make_singleton(pair.source - FirstLowInvalidHeapAttributeNumber),
+                           pair.shadow - FirstLowInvalidHeapAttributeNumber);
+        if (bms_equal(named, compared) && is_pair(row, pair))
+            return pair;
+    }
+    return {};
+}
+
+HeapTuple unchanged(const TriggerData &trigger) {
+    if (!TRIGGER_FIRED_FOR_ROW(trigger.tg_event))
+        return nullptr;
+    return TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newtuple : trigger.tg_trigtuple;
 }
 
 std::int64_t widened(Datum value, Oid type) {
@@ -167,22 +190,15 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
-void require_owner(Oid table) {
-    const Oid owner = server::owner_of(table);
-    if (!OidIsValid(owner))
+Relation open_locked(Oid oid, LOCKMODE mode) {
+    if (!relations::lock(oid, mode))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", table));
-    if (!has_privs_of_role(GetUserId(), owner))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("must be owner of relation %s", get_rel_name(table)));
+                errmsg("relation with OID %u does not exist", oid));
+    return relation_open(oid, NoLock);
 }
 
-// The owner can change while the lock is waited for.
 Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
-    require_owner(oid);
-    LockRelationOid(oid, RowExclusiveLock);
-    require_owner(oid);
-    Relation table = relation_open(oid, NoLock);
+    Relation table = open_locked(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a table that is stored as a heap",
@@ -198,12 +214,40 @@ Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
 
 } // namespace
 
+bool is_name_of_check(const char *name) {
+    return std::strncmp(name, "snowflake_", std::strlen("snowflake_")) == 0;
+}
+
+Comparison compared_by(const Node *check) {
+    if (check == nullptr || !IsA(check, BoolExpr))
+        return {};
+    const auto *outer = reinterpret_cast<const BoolExpr *>(check);
+    const Node *first = argument(outer->args, 0);
+    const Node *second = argument(outer->args, 1);
+    const bool refuses_null = outer->boolop == AND_EXPR;
+    const Node *equality = refuses_null ? second : first;
+    if (list_length(outer->args) != (refuses_null ? 2 : 1) ||
+        !is_equality(equality, refuses_null ? T_OpExpr : T_DistinctExpr))
+        return {};
+    const List *columns = reinterpret_cast<const OpExpr *>(equality)->args;
+    const Pair pair = {.source = column_of(argument(columns, 1)),
+                       .shadow = column_of(argument(columns, 0))};
+    if (pair.source <= 0 || pair.shadow <= 0)
+        return {};
+    if (refuses_null) {
+        const auto *test = reinterpret_cast<const NullTest *>(first);
+        if (!IsA(first, NullTest) || test->nulltesttype != IS_NOT_NULL ||
+            column_of(reinterpret_cast<const Node *>(test->arg)) != pair.shadow)
+            return {};
+    }
+    return {.pair = pair, .refuses_null = refuses_null};
+}
+
 HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
+    HeapTuple tuple = unchanged(trigger);
     if (!TRIGGER_FIRED_BEFORE(trigger.tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger.tg_event) ||
         TRIGGER_FIRED_BY_DELETE(trigger.tg_event))
-        ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-                errmsg("trigger \"%s\" is not one of BEFORE INSERT OR UPDATE FOR EACH ROW",
-                       trigger.tg_trigger->tgname));
+        return tuple;
     TupleDesc row = RelationGetDescr(trigger.tg_relation);
     if (function->fn_extra == nullptr) {
         const Pair pair = pair_of(*trigger.tg_trigger, row);
@@ -211,8 +255,8 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
         *static_cast<Pair *>(function->fn_extra) = pair;
     }
     const Pair &pair = *static_cast<const Pair *>(function->fn_extra);
-    HeapTuple tuple =
-        TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newtuple : trigger.tg_trigtuple;
+    if (pair.shadow == InvalidAttrNumber)
+        return tuple;
     bool is_null = true;
     const Datum source = heap_getattr(tuple, pair.source, row, &is_null);
     int attribute = pair.shadow;
@@ -222,7 +266,7 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
     return heap_modify_tuple_by_cols(tuple, row, 1, &attribute, &value, &is_null);
 }
 
-Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits) {
+Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits) {
     Relation table = open_to_fill(table_oid, pairs, count);
     // The role was read before the lock was waited for: indexes are those of the present owner.
     if (acting_role::owner_of(table_oid) != role)
@@ -232,7 +276,7 @@ Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, 
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
-        const acting_role::Previous before = acting_role::become(role);
+        const acting_role::Previous before = acting_role::become(acting_role::owner_of(table_oid));
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         PushActiveSnapshot(snapshot);
         EState *state = CreateExecutorState();
@@ -264,10 +308,7 @@ Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, 
 }
 
 BlockNumber lock_and_count_pages(Oid oid) {
-    require_owner(oid);
-    LockRelationOid(oid, AccessShareLock);
-    require_owner(oid);
-    Relation table = relation_open(oid, NoLock);
+    Relation table = open_locked(oid, AccessShareLock);
     const BlockNumber pages = RelationGetNumberOfBlocks(table);
     relation_close(table, NoLock);
     return pages;

@@ -1,9 +1,9 @@
 // Shadow columns: bigint columns beside smaller ones, which hold the same numbers until they take
 // their place.
 //
-// A trigger with a condition, WHEN (NEW.shadow IS DISTINCT FROM NEW.source), keeps each of them.
-// The condition is where the pair of columns is written: the server keeps it up when a column is
-// renamed, and a dump has it.
+// A check, "shadow IS NOT DISTINCT FROM source", proves which columns are a pair: only the owner of
+// the table can have made it. A trigger with the condition "NEW.shadow IS DISTINCT FROM NEW.source"
+// keeps the shadow. The server keeps up both when a column is renamed, and a dump has both.
 #pragma once
 
 #include "server/server.hpp"
@@ -16,9 +16,24 @@ struct Pair {
     AttrNumber shadow;
 };
 
-// Returns the row that a BEFORE INSERT OR UPDATE trigger has to return: the new one, with the
-// number of the source in the shadow. Raises 39P01 if it is called as another trigger, or if the
-// trigger has another condition.
+// What a check says of a pair.
+struct Comparison {
+    Pair pair; // attribute numbers of 0: the check compares no shadow with its source
+    bool refuses_null;
+};
+
+// Tells whether a check of this name can be one that compares a pair: users have others of their
+// own.
+bool is_name_of_check(const char *name);
+
+// Returns the pair that a check compares, by one of the two expressions
+// shadow IS NOT DISTINCT FROM source
+// shadow IS NOT NULL AND shadow = source
+Comparison compared_by(const Node *check);
+
+// Returns the row that a trigger has to return: for BEFORE INSERT OR UPDATE, the new one with the
+// number of the source in the shadow. A trigger whose condition names no pair that a check of the
+// table compares changes nothing.
 HeapTuple kept(const TriggerData &trigger, FmgrInfo *function);
 
 // How many rows fill() has changed, and how many it left as they are because another session has
@@ -37,11 +52,11 @@ struct Pages {
 // Gives the shadows of a table the numbers of their sources where they differ. Changes nothing
 // else: no trigger, rule or policy has a say. It leaves out rows that others have locked; or, if it
 // waits, ends with the first row that it has changed, and so waits while it holds no other row.
-// Evaluates the expressions of indexes as the role, InvalidOid: as the current one. Raises 42501
+// Evaluates the expressions of indexes as the owner. Raises 42501
 // unless the current role has the rights of the owner, 42P01 if there is no such table, 42809 if it
 // is not stored as a heap, 55000 if a column is none of these any more, 23502 if a shadow that is
 // NOT NULL would become null.
-Filled fill(Oid table_oid, Oid role, const Pair *pairs, int count, Pages pages, bool waits);
+Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits);
 
 // Returns how many pages a table has, and keeps it from being renamed or altered until the
 // transaction ends. Raises 42501 unless the current role has the rights of the owner, 42P01 if

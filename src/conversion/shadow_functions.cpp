@@ -93,18 +93,32 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
         shadow::kept(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
 }
 
-// _fill_pages(regclass, oid, smallint[], smallint[], bigint, bigint, boolean) returns record
+// _compared_by(oid) returns record (attnum smallint, shadow smallint, refuses_null boolean)
+SNOWFLAKE_FUNCTION(snowflake_compared_by);
+Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
+    const List *trees = expression::stored_in(ConstraintRelationId, PG_GETARG_OID(0));
+    const shadow::Comparison compared =
+        shadow::compared_by(trees == NIL ? nullptr : static_cast<const Node *>(linitial(trees)));
+    if (compared.pair.shadow == InvalidAttrNumber)
+        PG_RETURN_NULL();
+    TupleDesc row = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int16GetDatum(compared.pair.source), Int16GetDatum(compared.pair.shadow),
+                      BoolGetDatum(compared.refuses_null)};
+    bool nulls[] = {false, false, false};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}
+
+// _fill_pages(regclass, smallint[], smallint[], bigint, bigint, boolean) returns record
 // (filled bigint, in_use bigint)
 SNOWFLAKE_FUNCTION(snowflake_fill_pages);
 Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
-    for (const int i : {0, 1, 2, 3, 4, 5, 6})
-        if (PG_ARGISNULL(i))
-            PG_RETURN_NULL();
-    const Pairs pairs = pairs_argument(PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
+    const Pairs pairs = pairs_argument(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
     const shadow::Filled filled = shadow::fill(
-        PG_GETARG_OID(0), PG_GETARG_OID(1), pairs.pairs, pairs.count,
-        {.first = page_argument(PG_GETARG_DATUM(4)), .end = page_argument(PG_GETARG_DATUM(5))},
-        PG_GETARG_BOOL(6));
+        PG_GETARG_OID(0), pairs.pairs, pairs.count,
+        {.first = page_argument(PG_GETARG_DATUM(3)), .end = page_argument(PG_GETARG_DATUM(4))},
+        PG_GETARG_BOOL(5));
     TupleDesc row = nullptr;
     if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");
@@ -136,10 +150,13 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     auto *texts = server::allocate_array<Datum>(count);
     for (int i = 0; i < count; ++i) {
         auto *tree = static_cast<Node *>(list_nth(expressions, i));
-        if (tree == nullptr || expression::names_whole_row(tree))
+        const char *text = tree == nullptr
+                               ? nullptr
+                               : expression::deparsed_with_names(tree, relation, names.attributes,
+                                                                 names.names, names.count);
+        if (text == nullptr)
             PG_RETURN_NULL();
-        texts[i] = CStringGetTextDatum(expression::deparsed_with_names(
-            tree, relation, names.attributes, names.names, names.count));
+        texts[i] = CStringGetTextDatum(text);
     }
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }

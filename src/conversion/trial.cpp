@@ -150,7 +150,7 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
                    Outcome *outcomes) {
     if (!get_rel_relispartition(partition))
         return false;
-    const Oid parent = get_partition_parent(partition, false);
+    const Oid parent = get_partition_parent(partition, true);
     const Oid owner = server::owner_of(parent);
     if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) ||
         !acting_role::may_become(owner))

@@ -14,8 +14,8 @@ using Outcome = const char *;
 
 // Evaluates a column default once for each number, which stands for the calls of nextval on the
 // sequence, and converts the values to a type as an INSERT would. Returns false, with nothing
-// evaluated, if that could run a user's code or if the default calls no nextval on the sequence.
-// Raises the errors of the expression.
+// evaluated, if the expression is volatile, if the default calls no nextval on the sequence, or if
+// the current role may not act for the owner. Raises the errors of the expression.
 bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
                  const std::int64_t *numbers, int count, Outcome *outcomes);
 

@@ -1,6 +1,6 @@
 #include "announcer.hpp"
 
-#include "acts.hpp"
+#include "registry.hpp"
 #include "server/clock.hpp"
 
 namespace snowflake::announcer {
@@ -15,20 +15,22 @@ struct Task {
 static_assert(sizeof(Task) <= BGW_EXTRALEN);
 
 // Tells an instance that has lost its number, and is back without knowing it.
-void say_removal(const acts::View &view, acts::Acts all, const Lack &lack, std::int32_t node,
-                 std::int64_t now_us) {
-    const auto is_meant = [&lack](const acts::StoredAct &act) { return act.id == lack.removal; };
+void say_removal(const registry::Registry &registry, registry::Acts all, const Lack &lack,
+                 std::int32_t node, std::int64_t now_us) {
+    const auto is_meant = [&lack](const registry::StoredAct &act) {
+        return act.id == lack.removal;
+    };
     if (const auto back = std::find_if(all.begin(), all.end(), is_meant); back != all.end())
-        acts::give_up(view, Kind::remove, *back, node, node, now_us, now_us);
+        registry::give_up(registry, Kind::remove, *back, node, node, now_us, now_us);
 }
 
 // Passes on what instances have said that run in two places. Returns whether there was anything.
-bool pass_on(const acts::View &view, acts::Acts all) {
+bool pass_on(const registry::Registry &registry, registry::Acts all) {
     bool passed = false;
-    for (const acts::StoredAct &act : all) {
-        if (view.to_pass_on(act.about) != &act)
+    for (const registry::StoredAct &act : all) {
+        if (registry.to_pass_on(act.about) != &act)
             continue;
-        acts::pass_on(act);
+        registry::pass_on(act);
         passed = true;
     }
     return passed;
@@ -58,34 +60,34 @@ void start(int setting, TransactionId after) {
 
 bool say_what_lacks(int setting) {
     const std::int64_t now_us = clock_us();
-    const acts::Acts all = acts::read();
-    const acts::View view = acts::see(all);
-    const auto verdict = view.judge(setting, now_us);
-    const Lack lack = view.lack(verdict, setting != 0);
-    const bool passed = pass_on(view, all);
+    const registry::Acts all = registry::read();
+    const registry::Registry registry = registry::of(all);
+    const auto verdict = registry.judge(setting, now_us);
+    const Lack lack = registry.lack(verdict, setting != 0);
+    const bool passed = pass_on(registry, all);
     if (!lack.any())
         return passed;
     if (lack.removal != ActId{})
-        say_removal(view, all, lack, verdict.node, now_us);
+        say_removal(registry, all, lack, verdict.node, now_us);
     if (!lack.setting && !lack.place && lack.answer == ActId{})
         return true;
-    acts::NewAct act = acts::own_act(view, now_us);
+    registry::NewAct act = registry::own_act(registry, now_us);
     act.answers = lack.answer;
     if (verdict.own != nullptr) {
-        acts::say_again(act, *verdict.own);
+        registry::say_again(act, *verdict.own);
     } else if (lack.setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
-        act.name = acts::default_name(setting);
+        act.name = registry::default_name(setting);
         // It has known of the others' claims when it took up the number.
-        const acts::StoredAct *latest = view.latest_claim();
+        const registry::StoredAct *latest = registry.latest_claim();
         act.claimed_at = latest == nullptr ? now_us : std::max(now_us, latest->claimed_at + 1);
-        acts::write(act);
+        registry::write(act);
     } else {
         act.kind = Kind::here;
-        act.name = acts::default_name(0);
+        act.name = registry::default_name(0);
         act.claimed_at = now_us;
-        acts::write(act);
+        registry::write(act);
     }
     return true;
 }
@@ -109,7 +111,7 @@ void snowflake_announcer_main(Datum setting) {
     PushActiveSnapshot(GetTransactionSnapshot());
     // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
     // asks again.
-    if (acts::lock_without_waiting())
+    if (registry::lock_without_waiting())
         (void)announcer::say_what_lacks(DatumGetInt32(setting));
     PopActiveSnapshot();
     CommitTransactionCommand();

@@ -1,24 +1,24 @@
 #include "node_errors.hpp"
 
-#include "place.hpp"
 #include "server/clock.hpp"
-#include "server/earlier.hpp"
+#include "server/earlier_version.hpp"
+#include "server_place.hpp"
 #include "settings.hpp"
 
 namespace snowflake {
 
 namespace {
 
-using acts::StoredAct;
+using registry::StoredAct;
 
 [[noreturn]] void raise_unset() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake.node is not set"),
             errdetail("Each database that makes snowflake IDs needs a node number of its own, "
                       "from 1 to %d.",
-                      settings::max_node),
-            earlier::is_installed()
-                ? errhint("%s", earlier::hint_to_update)
+                      last_claimable_node),
+            earlier_version::is_installed()
+                ? errhint("%s", earlier_version::hint_to_update)
                 : errhint("To be given a number: SELECT snowflake.claim_node();"));
     pg_unreachable();
 }
@@ -73,24 +73,26 @@ using acts::StoredAct;
 }
 
 [[noreturn]] void raise_copied(int error_code, const StoredAct &proof) {
-    ereport(ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
-            errdetail("The original runs at %s, this server at %s.", proof.where, place::here()),
-            errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
-                    "SELECT snowflake.claim_node(); "
-                    "If the other is gone for good: SELECT snowflake.announce_node();"));
+    ereport(
+        ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
+        errdetail("The original runs at %s, this server at %s.", proof.where, server_place::here()),
+        errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
+                "SELECT snowflake.claim_node(); "
+                "If the other is gone for good: SELECT snowflake.announce_node();"));
     pg_unreachable();
 }
 
-void report_rival(const acts::View &view, const StoredAct &own, const StoredAct &rival, int node) {
+void report_rival(const registry::Registry &registry, const StoredAct &own, const StoredAct &rival,
+                  int node) {
     ereport(
         WARNING,
         errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
                rival.name),
         errdetail(
             "The other has had it since %s, and runs at %s; this instance has had it since %s.",
-            time_text(view.counts_from(rival, node)), rival.where,
-            time_text(view.counts_from(own, node))),
-        view.goes_before(own, rival, node)
+            time_text(registry.counts_from(rival, node)), rival.where,
+            time_text(registry.counts_from(own, node))),
+        registry.goes_before(own, rival, node)
             ? errhint("The other has to take another number. It knows once it hears of this: "
                       "SELECT snowflake.announce_node(); If it does not receive snowflake.nodes "
                       "from here, run there: SELECT snowflake.release_node(); "
@@ -98,17 +100,18 @@ void report_rival(const acts::View &view, const StoredAct &own, const StoredAct 
             : errhint("%s", how_to_claim_another()));
 }
 
-void report_copy(const StoredAct &twin) {
+void report_copy(const StoredAct &counterpart) {
     ereport(WARNING, errmsg("a server that is a copy of this one, or its original, is in use"),
-            errdetail("The other runs at %s, this server at %s.", twin.where, place::here()),
+            errdetail("The other runs at %s, this server at %s.", counterpart.where,
+                      server_place::here()),
             errhint("On the copy: SELECT snowflake.separate_copy(); "
                     "SELECT snowflake.claim_node();"));
 }
 
 // Whether a server that has the identity of this one, and also seems to run where this one does,
 // has said an act: since this one was started, it has heard of all that it said itself.
-bool is_of_double(const acts::View &view, const StoredAct &arrived) {
-    return arrived.about == view.self() && !arrived.written_here && view.is_at_home() &&
+bool is_of_double(const registry::Registry &registry, const StoredAct &arrived) {
+    return arrived.about == registry.self() && !arrived.written_here && registry.is_at_home() &&
            arrived.kind != Kind::remove && arrived.kind != Kind::ignore &&
            arrived.said_at - server::unix_to_server_us > PgStartTime;
 }
@@ -119,13 +122,13 @@ const char *time_text(std::int64_t unix_us) {
     return pstrdup(timestamptz_to_str(unix_us - server::unix_to_server_us));
 }
 
-const char *arguments_for(const Identity &identity) {
-    return identity.copy == 0
-               ? psprintf("%lld, %lld", static_cast<long long>(identity.system_identifier),
-                          static_cast<long long>(identity.database))
-               : psprintf("%lld, %lld, %lld", static_cast<long long>(identity.system_identifier),
-                          static_cast<long long>(identity.database),
-                          static_cast<long long>(identity.copy));
+const char *arguments_for(const Instance &instance) {
+    return instance.copy == 0
+               ? psprintf("%lld, %lld", static_cast<long long>(instance.system_identifier),
+                          static_cast<long long>(instance.database))
+               : psprintf("%lld, %lld, %lld", static_cast<long long>(instance.system_identifier),
+                          static_cast<long long>(instance.database),
+                          static_cast<long long>(instance.copy));
 }
 
 const char *how_to_claim_another() {
@@ -160,22 +163,22 @@ void raise_moved(const StoredAct &last_act) {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("this server is not where it claimed its snowflake node"),
             errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
-                      last_act.where, place::here()),
+                      last_act.where, server_place::here()),
             errhint("If it is a copy beside its original: SELECT snowflake.separate_copy(); "
                     "If it has taken the other's place: SELECT snowflake.announce_node();"));
     pg_unreachable();
 }
 
-void report_arrival(const acts::View &view, const StoredAct &arrived) {
-    if (view.is_of_twin(arrived) || is_of_double(view, arrived))
+void report_arrival(const registry::Registry &registry, const StoredAct &arrived) {
+    if (registry.is_of_counterpart(arrived) || is_of_double(registry, arrived))
         report_copy(arrived);
-    if (arrived.about == view.self() || !arrived.holds() || view.is_ignored(arrived.about))
+    if (arrived.about == registry.self() || !arrived.holds() || registry.is_ignored(arrived.about))
         return;
     const int last = std::min(arrived.last, last_claimable_node);
     for (int node = std::max(arrived.first, 1); node <= last; ++node) {
-        const StoredAct *own = view.standing(view.self(), node);
-        if (own != nullptr && own->holds() && view.stands(arrived, node)) {
-            report_rival(view, *own, arrived, node);
+        const StoredAct *own = registry.standing(registry.self(), node);
+        if (own != nullptr && own->holds() && registry.stands(arrived, node)) {
+            report_rival(registry, *own, arrived, node);
             return;
         }
     }

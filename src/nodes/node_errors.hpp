@@ -1,22 +1,22 @@
 // The errors and warnings about node numbers.
 #pragma once
 
-#include "acts.hpp"
+#include "registry.hpp"
 
 namespace snowflake {
 
 // Raises the error of a verdict that is not valid, with this error code: 55000 where IDs are to be
 // made, 55006 where the number is to be claimed.
-[[noreturn]] void raise_refused(int error_code, const Verdict<acts::StoredAct> &verdict,
+[[noreturn]] void raise_refused(int error_code, const Verdict<registry::StoredAct> &verdict,
                                 int setting);
 
 // Raises 55000 where a command on numbers runs on a server that is not where it was: it may be a
 // copy, from which nothing may be taken by its original.
-[[noreturn]] void raise_moved(const acts::StoredAct &last_act);
+[[noreturn]] void raise_moved(const registry::StoredAct &last_act);
 
 // Logs what an act that has arrived by replication means for this instance, if it means something:
 // another has claimed its number, or is a copy of it.
-void report_arrival(const acts::View &view, const acts::StoredAct &arrived);
+void report_arrival(const registry::Registry &registry, const registry::StoredAct &arrived);
 
 // Returns what a user runs to get a free number in place of one that is refused, as a hint.
 // palloc'd.
@@ -26,6 +26,6 @@ const char *how_to_claim_another();
 const char *time_text(std::int64_t unix_us);
 
 // Returns an identity as the arguments of remove_node and ignore_node. palloc'd.
-const char *arguments_for(const Identity &identity);
+const char *arguments_for(const Instance &instance);
 
 } // namespace snowflake

@@ -1,14 +1,15 @@
-// The functions of SQL on node numbers: only arguments in and results out. The rules stand in the
-// rooms below.
+// The functions of SQL on node numbers: only arguments in and results out. The rules stand in
+// other files.
 
-#include "acts.hpp"
 #include "announcer.hpp"
+#include "node_commands.hpp"
 #include "node_errors.hpp"
-#include "nodes.hpp"
-#include "numbering.hpp"
+#include "registry.hpp"
+#include "registry_guard.hpp"
 #include "server/clock.hpp"
 #include "server/server.hpp"
 #include "settings.hpp"
+#include "this_node.hpp"
 
 using namespace snowflake;
 
@@ -18,7 +19,7 @@ Datum time_datum(std::int64_t unix_us) {
     return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
 }
 
-Identity identity_argument(FunctionCallInfo fcinfo) {
+Instance instance_argument(FunctionCallInfo fcinfo) {
     return {.system_identifier = PG_GETARG_INT64(0),
             .database = PG_GETARG_INT64(1),
             .copy = PG_GETARG_INT64(2)};
@@ -36,7 +37,7 @@ constexpr Datum no_row{};
 
 // Adds a row of the view snowflake.cluster: the numbers first to last, which an instance has by an
 // act, and to whom it has lost them.
-void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const char *kind,
+void put_numbers(const ReturnSetInfo &result, const registry::StoredAct &act, const char *kind,
                  std::int32_t first, std::int32_t last, bool is_own, const char *lost_to) {
     Datum values[] = {Int32GetDatum(first),
                       Int32GetDatum(last),
@@ -59,48 +60,50 @@ void put_numbers(const ReturnSetInfo &result, const acts::StoredAct &act, const 
 // and of many acts they are few.
 class OfNumber {
   public:
-    explicit OfNumber(acts::Acts all)
-        : all_(all), self_(acts::see(all).self()),
-          some_(static_cast<acts::StoredAct *>(palloc((all.size() + 1) * sizeof *some_))),
-          view_(acts::see({})) {}
+    explicit OfNumber(registry::Acts all)
+        : all_(all), self_(registry::of(all).self()),
+          some_(static_cast<registry::StoredAct *>(palloc((all.size() + 1) * sizeof *some_))),
+          registry_(registry::of({})) {}
 
-    // Returns the view of a number, which holds until the view of another is asked for.
-    const acts::View &view(std::int32_t node) {
+    // Returns the registry of a number, which holds until that of another is asked for.
+    const registry::Registry &registry(std::int32_t node) {
         if (node == node_)
-            return view_;
-        const acts::StoredAct *end =
-            std::copy_if(all_.begin(), all_.end(), some_, [this, node](const acts::StoredAct &act) {
+            return registry_;
+        const registry::StoredAct *end = std::copy_if(
+            all_.begin(), all_.end(), some_, [this, node](const registry::StoredAct &act) {
                 return concerns(act, self_.system_identifier, self_.database, node);
             });
-        view_ = acts::see({some_, end});
+        registry_ = registry::of({some_, end});
         node_ = node;
-        return view_;
+        return registry_;
     }
 
   private:
-    acts::Acts all_;
-    Identity self_;
-    acts::StoredAct *some_;
-    acts::View view_;
+    registry::Acts all_;
+    Instance self_;
+    registry::StoredAct *some_;
+    registry::Registry registry_;
     std::int32_t node_ = 0;
 };
 
 // Adds rows for what is still in force of an act: one for each part that was lost to the same
 // instance, or to none. A copy has lost all to its original.
-void put_act(const ReturnSetInfo &result, OfNumber &of_number, const acts::StoredAct &act,
-             bool is_own, const acts::StoredAct *original) {
+void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::StoredAct &act,
+             bool is_own, const registry::StoredAct *original) {
     std::int32_t first = 0;
     ActId lost_by{};
     const char *lost_to = nullptr;
     const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
     for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
-        const bool stands = node < end && of_number.view(node).stands(act, node);
-        const acts::StoredAct *better = stands ? of_number.view(node).rival(node, act) : nullptr;
+        const bool stands = node < end && of_number.registry(node).stands(act, node);
+        const registry::StoredAct *better =
+            stands ? of_number.registry(node).rival(node, act) : nullptr;
         if (stands && better == nullptr && is_own)
             better = original;
         const ActId better_id = better == nullptr ? ActId{} : better->id;
         if (first != 0 && (!stands || better_id != lost_by)) {
-            put_numbers(result, act, acts::word_for(act.kind), first, node - 1, is_own, lost_to);
+            put_numbers(result, act, registry::word_for(act.kind), first, node - 1, is_own,
+                        lost_to);
             first = 0;
         }
         if (stands && first == 0) {
@@ -112,20 +115,20 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const acts::Store
 }
 
 // Adds rows for all acts, sorted by their first numbers.
-void put_acts(const ReturnSetInfo &result, acts::Acts all, const acts::View &view) {
-    const std::size_t bytes = (all.size() + 1) * sizeof(acts::StoredAct *);
-    auto **begin = static_cast<const acts::StoredAct **>(palloc(bytes));
+void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::Registry &registry) {
+    const std::size_t bytes = (all.size() + 1) * sizeof(registry::StoredAct *);
+    auto **begin = static_cast<const registry::StoredAct **>(palloc(bytes));
     auto **end = begin;
-    for (const acts::StoredAct &act : all)
+    for (const registry::StoredAct &act : all)
         if (act.holds())
             *end++ = &act;
-    std::sort(begin, end, [](const acts::StoredAct *one, const acts::StoredAct *other) {
+    std::sort(begin, end, [](const registry::StoredAct *one, const registry::StoredAct *other) {
         return one->first < other->first;
     });
-    const acts::StoredAct *original = view.proof_of_original();
+    const registry::StoredAct *original = registry.proof_of_original();
     OfNumber of_number(all);
     for (auto **act = begin; act != end; ++act)
-        put_act(result, of_number, **act, (*act)->about == view.self(), original);
+        put_act(result, of_number, **act, (*act)->about == registry.self(), original);
 }
 
 } // namespace
@@ -136,7 +139,7 @@ extern "C" {
 SNOWFLAKE_FUNCTION(snowflake_node);
 Datum snowflake_node(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    PG_RETURN_INT32(nodes::node(clock_us()));
+    PG_RETURN_INT32(this_node::number(clock_us()));
 }
 
 // _node_setting() returns integer: the setting as the module knows it. A value that somebody gave
@@ -154,12 +157,12 @@ SNOWFLAKE_FUNCTION(snowflake_cluster);
 Datum snowflake_cluster(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const acts::Acts all = acts::read();
-    const acts::View view = acts::see(all);
-    put_acts(result, all, view);
-    if (const acts::StoredAct *twin = view.latest_twin_act())
-        put_numbers(result, *twin, "copy", twin->first, twin->last, false,
-                    view.is_senior_to(*twin) ? view.last_said()->name : nullptr);
+    const registry::Acts all = registry::read();
+    const registry::Registry registry = registry::of(all);
+    put_acts(result, all, registry);
+    if (const registry::StoredAct *counterpart = registry.latest_counterpart_act())
+        put_numbers(result, *counterpart, "copy", counterpart->first, counterpart->last, false,
+                    registry.is_senior_to(*counterpart) ? registry.last_said()->name : nullptr);
     return Datum{0};
 }
 
@@ -167,7 +170,7 @@ Datum snowflake_cluster(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_say_what_lacks);
 Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    acts::lock();
+    registry::lock();
     PG_RETURN_BOOL(announcer::say_what_lacks(
         settings::node_is_given_to_all() ? settings::node() : settings::node_unset));
 }
@@ -179,13 +182,13 @@ Datum snowflake_claim_node(PG_FUNCTION_ARGS) {
     if (!PG_ARGISNULL(0))
         node = PG_GETARG_INT32(0);
     const char *name = PG_ARGISNULL(1) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(1));
-    PG_RETURN_INT32(numbering::claim(node, name));
+    PG_RETURN_INT32(node_commands::claim(node, name));
 }
 
 // release_node(integer) returns (integer, timestamptz)
 SNOWFLAKE_FUNCTION(snowflake_release_node);
 Datum snowflake_release_node(PG_FUNCTION_ARGS) {
-    const auto given_up = numbering::release(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0));
+    const auto given_up = node_commands::release(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0));
     TupleDesc columns = nullptr;
     if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");
@@ -198,13 +201,13 @@ Datum snowflake_release_node(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_announce_node);
 Datum snowflake_announce_node(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    PG_RETURN_INT32(numbering::announce());
+    PG_RETURN_INT32(node_commands::announce());
 }
 
 // remove_node(bigint, bigint, bigint) returns timestamptz
 SNOWFLAKE_FUNCTION(snowflake_remove_node);
 Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
-    const std::int64_t free_from = numbering::remove(identity_argument(fcinfo));
+    const std::int64_t free_from = node_commands::remove(instance_argument(fcinfo));
     if (free_from == 0)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(time_datum(free_from));
@@ -213,34 +216,34 @@ Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
 // ignore_node(bigint, bigint, bigint) returns void
 SNOWFLAKE_FUNCTION(snowflake_ignore_node);
 Datum snowflake_ignore_node(PG_FUNCTION_ARGS) {
-    numbering::ignore(identity_argument(fcinfo));
+    node_commands::ignore(instance_argument(fcinfo));
     PG_RETURN_VOID();
 }
 
 // separate_copy(boolean) returns void
 SNOWFLAKE_FUNCTION(snowflake_separate_copy);
 Datum snowflake_separate_copy(PG_FUNCTION_ARGS) {
-    numbering::separate(PG_GETARG_BOOL(0));
+    node_commands::separate(PG_GETARG_BOOL(0));
     PG_RETURN_VOID();
 }
 
 // take_over_node(boolean) returns integer
 SNOWFLAKE_FUNCTION(snowflake_take_over_node);
 Datum snowflake_take_over_node(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT32(numbering::take_over(PG_GETARG_BOOL(0)));
+    PG_RETURN_INT32(node_commands::take_over(PG_GETARG_BOOL(0)));
 }
 
 // reserve_nodes(integer, integer) returns integer
 SNOWFLAKE_FUNCTION(snowflake_reserve_nodes);
 Datum snowflake_reserve_nodes(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT32(numbering::reserve(PG_GETARG_INT32(0), PG_GETARG_INT32(1)));
+    PG_RETURN_INT32(node_commands::reserve(PG_GETARG_INT32(0), PG_GETARG_INT32(1)));
 }
 
 // release_nodes(integer, integer) returns timestamptz
 SNOWFLAKE_FUNCTION(snowflake_release_nodes);
 Datum snowflake_release_nodes(PG_FUNCTION_ARGS) {
-    PG_RETURN_DATUM(
-        time_datum(numbering::release_reserved(PG_GETARG_INT32(0), PG_GETARG_INT32(1)).free_from));
+    PG_RETURN_DATUM(time_datum(
+        node_commands::release_reserved(PG_GETARG_INT32(0), PG_GETARG_INT32(1)).free_from));
 }
 
 // _guard_nodes() returns trigger
@@ -248,19 +251,19 @@ SNOWFLAKE_FUNCTION(snowflake_guard_nodes);
 Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_guard_nodes");
     if (TRIGGER_FIRED_FOR_STATEMENT(trigger.tg_event)) {
-        acts::guard_truncate(trigger);
+        registry_guard::guard_truncate(trigger);
         return no_row;
     }
-    return PointerGetDatum(acts::guard_row(trigger));
+    return PointerGetDatum(registry_guard::guard_row(trigger));
 }
 
 // _nodes_changed() returns trigger
 SNOWFLAKE_FUNCTION(snowflake_nodes_changed);
 Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_nodes_changed");
-    nodes::tell_of_change(trigger.tg_relation);
+    this_node::tell_of_change(trigger.tg_relation);
     if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
-        nodes::hear(trigger.tg_relation, trigger.tg_trigtuple);
+        this_node::hear(trigger.tg_relation, trigger.tg_trigtuple);
     return no_row;
 }
 

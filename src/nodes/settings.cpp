@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include "pure/claims.hpp"
 #include "server/server.hpp"
 
 namespace snowflake::settings {
@@ -78,8 +79,8 @@ void init(void (*on_change)()) {
     DefineCustomIntVariable(node_name, "Number of this PostgreSQL instance in its cluster.",
                             "Every instance that makes snowflake IDs needs a number of its own. "
                             "0 means that none is set, and then no ID is made.",
-                            &node_setting, node_unset, node_unset, max_node, PGC_SUSET, 0, nullptr,
-                            assign_node, nullptr);
+                            &node_setting, node_unset, node_unset, last_claimable_node, PGC_SUSET,
+                            0, nullptr, assign_node, nullptr);
     DefineCustomBoolVariable(
         "snowflake.convert_new_columns",
         "Converts serial and identity columns to snowflake IDs as they are made.",

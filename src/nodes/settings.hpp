@@ -4,9 +4,8 @@
 
 namespace snowflake::settings {
 
-// The value of snowflake.node: 1 .. max_node, or node_unset.
+// The value of snowflake.node: 1 .. last_claimable_node, or node_unset.
 inline constexpr int node_unset = 0;
-inline constexpr int max_node = 1023;
 int node();
 
 // Tells whether the value comes from where it holds for others than this session too: a file, the

@@ -37,8 +37,8 @@ constexpr int value_of(char character) noexcept {
         return 0;
     if (capital == 'I' || capital == 'L')
         return 1;
-    const std::size_t place = alphabet.find(capital);
-    return place == std::string_view::npos ? -1 : static_cast<int>(place);
+    const std::size_t index = alphabet.find(capital);
+    return index == std::string_view::npos ? -1 : static_cast<int>(index);
 }
 
 // Reads an ID. There is none if the text has not exactly 13 characters besides hyphens, which are

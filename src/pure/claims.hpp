@@ -18,7 +18,7 @@
 
 namespace snowflake {
 
-inline constexpr std::int32_t last_claimable_node = 1023;
+inline constexpr std::int32_t last_claimable_node = default_layout.last_node();
 
 // How far clocks may be apart: a claim is refused if the clock is further behind a known claim, and
 // a number that is given up is kept free for so long after the last of its IDs.
@@ -26,13 +26,13 @@ inline constexpr std::int64_t clock_tolerance_us = 60'000'000;
 
 // Who makes IDs: a database of a server, because that is what has sequences of its own. copy is 0,
 // or a number that tells a physical copy from its original.
-struct Identity {
+struct Instance {
     std::int64_t system_identifier = 0;
     std::int64_t database = 0;
     std::int64_t copy = 0;
 
-    constexpr bool operator==(const Identity &) const noexcept = default;
-    constexpr bool operator<(const Identity &other) const noexcept {
+    constexpr bool operator==(const Instance &) const noexcept = default;
+    constexpr bool operator<(const Instance &other) const noexcept {
         if (system_identifier != other.system_identifier)
             return system_identifier < other.system_identifier;
         return database != other.database ? database < other.database : copy < other.copy;
@@ -68,9 +68,9 @@ enum class Kind : std::uint8_t {
     here,     // tells where the instance runs
     claim,    // takes a number as the instance's own
     setting,  // tells of a number that the setting snowflake.node gives the instance
-    lease,    // takes a range of numbers for leases to sessions
+    reserve,  // takes a range of numbers for node leases to sessions
     release,  // gives a range up
-    remove,   // gives a range up in the place of an instance that is gone
+    remove,   // gives a range up for an instance that is gone
     separate, // tells of a copy that from now on is an instance of its own
     ignore,   // makes the claims of an instance count for nothing, where it was written
 };
@@ -81,7 +81,7 @@ struct Act {
     Kind kind = Kind::unknown;
     std::int32_t first = 0; // of the range; 0: the act is about no number
     std::int32_t last = 0;
-    Identity about = {};
+    Instance about = {};
     std::uint64_t place = 0;     // where the writer ran: a copy runs elsewhere than its original
     std::int64_t claimed_at = 0; // of two claims to a number the earlier goes on
     std::int64_t said_at = 0;    // greater than that of all acts about the instance known before
@@ -93,7 +93,7 @@ struct Act {
         return first <= node && node <= last;
     }
     [[nodiscard]] constexpr bool holds() const noexcept {
-        return kind == Kind::claim || kind == Kind::setting || kind == Kind::lease;
+        return kind == Kind::claim || kind == Kind::setting || kind == Kind::reserve;
     }
     [[nodiscard]] constexpr bool ends() const noexcept {
         return kind == Kind::release || kind == Kind::remove;
@@ -110,8 +110,8 @@ constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int
 // Tells which of two claims to a number is the better one, made at these times: the earlier; of
 // equals that of the lower identity. A claim of a clock that stands before the epoch is worse than
 // every other. Every instance comes to the same answer, however late it hears of the claims.
-constexpr bool is_better(std::int64_t claimed_at, const Identity &by, std::int64_t than_claimed_at,
-                         const Identity &than_by) noexcept {
+constexpr bool is_better(std::int64_t claimed_at, const Instance &by, std::int64_t than_claimed_at,
+                         const Instance &than_by) noexcept {
     const auto is_credible = [](std::int64_t time) { return time >= default_layout.epoch_us(); };
     if (is_credible(claimed_at) != is_credible(than_claimed_at))
         return is_credible(claimed_at);
@@ -120,9 +120,9 @@ constexpr bool is_better(std::int64_t claimed_at, const Identity &by, std::int64
 
 // Returns the number that belongs to an identity where nobody chooses one: spread evenly over
 // 1 .. last_claimable_node, so that instances which cannot see each other hardly ever meet.
-constexpr std::int32_t derived_node(const Identity &identity) noexcept {
+constexpr std::int32_t derived_node(const Instance &instance) noexcept {
     std::uint64_t hash = 0x5eed;
-    for (const std::int64_t part : {identity.system_identifier, identity.database, identity.copy}) {
+    for (const std::int64_t part : {instance.system_identifier, instance.database, instance.copy}) {
         hash = (hash ^ static_cast<std::uint64_t>(part)) + 0x9e3779b97f4a7c15U;
         hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
         hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
@@ -136,7 +136,7 @@ enum class Standing : std::uint8_t {
     unset,        // the instance has neither a setting nor a claim
     disagreement, // the instance has both, and they differ
     taken,        // another claim to the number is better
-    reserved,     // the instance keeps the number for leases
+    reserved,     // the instance keeps the number for node leases
     removed,      // another server has removed this instance, which was taken for gone
     kept_free,    // IDs of the instance that had the number before may lie in the future still
     copied,       // the instance is a copy, and its original has shown that it lives
@@ -199,7 +199,7 @@ class Registry {
         });
     }
 
-    [[nodiscard]] constexpr const Identity &self() const noexcept { return self_; }
+    [[nodiscard]] constexpr const Instance &self() const noexcept { return self_; }
 
     // Whether the instance runs where it ran when it wrote its last act, if it has written any.
     [[nodiscard]] constexpr bool is_at_home() const noexcept { return place_ == home_; }
@@ -208,17 +208,17 @@ class Registry {
     [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }
 
     // Whether an act of this identity comes from another server: a copy, or the original.
-    [[nodiscard]] constexpr bool is_of_twin(const Act &act) const noexcept {
+    [[nodiscard]] constexpr bool is_of_counterpart(const Act &act) const noexcept {
         return act.about == self_ && !act.written_here && act.place != home_ &&
                act.kind != Kind::remove && act.kind != Kind::ignore && !is_of_own_past(act);
     }
 
     // Returns the act that decides what an instance has to do with a number; null: none.
-    [[nodiscard]] constexpr const AnyAct *standing(const Identity &of,
+    [[nodiscard]] constexpr const AnyAct *standing(const Instance &of,
                                                    std::int32_t node) const noexcept {
         return latest([&](const AnyAct &act) {
             return act.about == of && act.covers(node) && (act.holds() || act.ends()) &&
-                   !is_of_twin(act);
+                   !is_of_counterpart(act);
         });
     }
 
@@ -277,33 +277,34 @@ class Registry {
     }
 
     // Returns the latest act of a server with the identity of this one; null: there is none.
-    [[nodiscard]] constexpr const AnyAct *latest_twin_act() const noexcept {
-        return latest([this](const AnyAct &act) { return is_of_twin(act); });
+    [[nodiscard]] constexpr const AnyAct *latest_counterpart_act() const noexcept {
+        return latest([this](const AnyAct &act) { return is_of_counterpart(act); });
     }
 
-    // Returns the act that proves this instance to be a copy beside its original: what the original
-    // has said after this one last said something of its own accord, such as the answer to it. An
-    // original that is gone, as after a failover, says nothing. null: there is none.
+    // Returns the original's act that is later than this server's last unprompted act: proof that
+    // both live, and that this server is the copy. An original that is gone, as after a failover,
+    // adds no act. null: there is none.
     [[nodiscard]] constexpr const AnyAct *proof_of_original() const noexcept {
-        const AnyAct *word = latest([this](const AnyAct &act) {
+        const AnyAct *unprompted = latest([this](const AnyAct &act) {
             return is_said_by_self(act) && act.place == home_ && act.answers == ActId{};
         });
-        if (word == nullptr)
+        if (unprompted == nullptr)
             return nullptr;
-        return latest([this, word](const AnyAct &act) {
-            return is_of_twin(act) && act.said_at > word->said_at && is_senior(act.place, home_);
+        return latest([this, unprompted](const AnyAct &act) {
+            return is_of_counterpart(act) && act.said_at > unprompted->said_at &&
+                   is_senior(act.place, home_);
         });
     }
 
-    // Whether this server had the identity before the writer of a twin's act had it.
-    [[nodiscard]] constexpr bool is_senior_to(const Act &twin) const noexcept {
-        return last_said_ != nullptr && is_senior(home_, twin.place);
+    // Whether this server had the identity before the writer of an act of a counterpart had it.
+    [[nodiscard]] constexpr bool is_senior_to(const Act &counterpart) const noexcept {
+        return last_said_ != nullptr && is_senior(home_, counterpart.place);
     }
 
     // Returns the act by which another instance has last shown up in another place than before, to
     // be passed on by this one; null: there is none, or this one has done so. Where the instance is
     // a copy beside its original, the two may hear of each other by a third alone.
-    [[nodiscard]] constexpr const AnyAct *to_pass_on(const Identity &about) const noexcept {
+    [[nodiscard]] constexpr const AnyAct *to_pass_on(const Instance &about) const noexcept {
         const auto is_word = [&about](const AnyAct &act) {
             return act.about == about && !is_passed_on(act.id) && act.kind != Kind::unknown &&
                    act.kind != Kind::remove && act.kind != Kind::ignore;
@@ -365,9 +366,9 @@ class Registry {
         lack.setting =
             verdict.standing == Standing::valid && verdict.own == nullptr && setting_counts;
         lack.place = verdict.standing == Standing::valid && verdict.own != nullptr && !is_at_home();
-        if (const AnyAct *twin = latest_twin_act();
-            twin != nullptr && has_to_answer(*twin, verdict))
-            lack.answer = twin->id;
+        if (const AnyAct *counterpart = latest_counterpart_act();
+            counterpart != nullptr && has_to_answer(*counterpart, verdict))
+            lack.answer = counterpart->id;
         if (verdict.standing == Standing::valid && verdict.own != nullptr)
             if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
                 lack.removal = back->id;
@@ -386,7 +387,7 @@ class Registry {
             // The instance may have made IDs of its derived number itself.
             const bool is_seen = step == 0 ? at_hand == Seen::later : at_hand != Seen::nowhere;
             const AnyAct *own = standing(self_, node);
-            const bool is_reserved = own != nullptr && own->kind == Kind::lease;
+            const bool is_reserved = own != nullptr && own->kind == Kind::reserve;
             if (!is_seen && !is_reserved && !is_taken(node, now))
                 return node;
         }
@@ -415,16 +416,16 @@ class Registry {
     }
 
     // Returns the said_at of an act about an instance that is written now.
-    [[nodiscard]] constexpr std::int64_t next_said_at(const Identity &about,
+    [[nodiscard]] constexpr std::int64_t next_said_at(const Instance &about,
                                                       std::int64_t now) const noexcept {
         const AnyAct *before = latest([&](const AnyAct &act) { return act.about == about; });
         return before != nullptr && before->said_at >= now ? before->said_at + 1 : now;
     }
 
     // Whether the claims of an instance count for nothing on this server.
-    [[nodiscard]] constexpr bool is_ignored(const Identity &identity) const noexcept {
-        return std::any_of(acts_.begin(), acts_.end(), [&identity](const AnyAct &act) {
-            return act.kind == Kind::ignore && act.written_here && act.about == identity;
+    [[nodiscard]] constexpr bool is_ignored(const Instance &instance) const noexcept {
+        return std::any_of(acts_.begin(), acts_.end(), [&instance](const AnyAct &act) {
+            return act.kind == Kind::ignore && act.written_here && act.about == instance;
         });
     }
 
@@ -453,7 +454,7 @@ class Registry {
 
     // Returns the best claim to a number, of other instances than this one, that goes before an
     // act; before null: the best one. null: there is none.
-    [[nodiscard]] constexpr const AnyAct *best_claim(std::int32_t node, const Identity &but,
+    [[nodiscard]] constexpr const AnyAct *best_claim(std::int32_t node, const Instance &but,
                                                      const AnyAct *before) const noexcept {
         const AnyAct *best = before;
         for (const AnyAct &act : acts_)
@@ -497,22 +498,22 @@ class Registry {
                act.kind != Kind::ignore;
     }
 
-    [[nodiscard]] constexpr bool has_to_answer(const Act &twin,
+    [[nodiscard]] constexpr bool has_to_answer(const Act &counterpart,
                                                const Verdict<AnyAct> &verdict) const noexcept {
         const bool is_answered =
-            std::any_of(acts_.begin(), acts_.end(), [this, &twin](const AnyAct &act) {
-                return is_said_by_self(act) && passed_on(act.answers) == passed_on(twin.id);
+            std::any_of(acts_.begin(), acts_.end(), [this, &counterpart](const AnyAct &act) {
+                return is_said_by_self(act) && passed_on(act.answers) == passed_on(counterpart.id);
             });
         if (!is_at_home() || is_answered)
             return false;
         // The junior does not answer answers, so that this comes to an end.
-        if (twin.answers != ActId{} && !is_senior(home_, twin.place))
+        if (counterpart.answers != ActId{} && !is_senior(home_, counterpart.place))
             return false;
         // A copy that has been stopped is no proof against its original, which may have moved.
-        return verdict.standing != Standing::copied || is_senior(twin.place, home_);
+        return verdict.standing != Standing::copied || is_senior(counterpart.place, home_);
     }
 
-    // Whether this identity was in one place before it was in the other.
+    // Whether this instance was in one place before it was in the other.
     [[nodiscard]] constexpr bool is_senior(std::uint64_t place, std::uint64_t than) const noexcept {
         const auto first_said_in = [this](std::uint64_t where) {
             return first_said([this, where](const AnyAct &act) {
@@ -544,8 +545,8 @@ class Registry {
 
     constexpr void judge_number(Verdict<AnyAct> &verdict, std::int64_t now) const noexcept {
         const AnyAct *mine = standing(self_, verdict.node);
-        if (mine != nullptr && (mine->kind == Kind::lease || mine->kind == Kind::remove)) {
-            verdict.standing = mine->kind == Kind::lease ? Standing::reserved : Standing::removed;
+        if (mine != nullptr && (mine->kind == Kind::reserve || mine->kind == Kind::remove)) {
+            verdict.standing = mine->kind == Kind::reserve ? Standing::reserved : Standing::removed;
             verdict.reason = mine;
             return;
         }
@@ -564,7 +565,7 @@ class Registry {
     std::uint64_t place_;
     std::uint64_t home_;
     std::int64_t home_since_ = INT64_MIN; // when it first said something at home, this time
-    Identity self_;
+    Instance self_;
     const AnyAct *last_said_ = nullptr;
 };
 

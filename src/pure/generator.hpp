@@ -69,9 +69,9 @@ constexpr Refusal refusal_of(Layout layout, const Request &request) noexcept {
     return Refusal::none;
 }
 
-// Finds the place of the next ID. Its tick may lie beyond the layout's last one, and then there is
+// Finds the fields of the next ID. Its tick may lie beyond the layout's last one, and then there is
 // no next ID.
-constexpr Fields place_after(Layout layout, Id last, const Request &request) noexcept {
+constexpr Fields fields_after(Layout layout, Id last, const Request &request) noexcept {
     Fields next{.tick = request.now, .node = static_cast<std::int32_t>(request.node), .counter = 0};
     if (last < 0 || layout.tick_of(last) < request.now)
         return next;
@@ -92,8 +92,8 @@ constexpr Fields place_after(Layout layout, Id last, const Request &request) noe
     return next;
 }
 
-// Reserves a batch that begins at a place and goes on in the ticks after it; fitting IDs are in the
-// first tick, and more than those are wanted.
+// Reserves a batch that begins at these fields and goes on in the ticks after it; fitting IDs are
+// in the first tick, and more than those are wanted.
 constexpr Reservation reserve_through_ticks(Layout layout, const Fields &begin,
                                             const Request &request, std::int64_t fitting) noexcept {
     const std::int64_t capacity = std::int64_t{layout.last_counter()} + 1;
@@ -122,7 +122,7 @@ constexpr Reservation reserve_through_ticks(Layout layout, const Fields &begin,
 constexpr Reservation reserve(Layout layout, Id last, const Request &request) noexcept {
     if (const Refusal refusal = generator::refusal_of(layout, request); refusal != Refusal::none)
         return {.refusal = refusal};
-    const Fields next = generator::place_after(layout, last, request);
+    const Fields next = generator::fields_after(layout, last, request);
     if (next.tick > layout.last_tick())
         return {.refusal = Refusal::exhausted};
 

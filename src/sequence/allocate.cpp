@@ -2,7 +2,7 @@
 
 #include "allocate_errors.hpp"
 #include "durability.hpp"
-#include "nodes/nodes.hpp"
+#include "nodes/this_node.hpp"
 #include "pure/generator.hpp"
 #include "pure/lease.hpp"
 #include "sequence_page.hpp"
@@ -141,7 +141,7 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
 inline Id next_id_of(Sequence &sequence, Layout layout) {
     session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
-    const int node = nodes::node(now_us);
+    const int node = this_node::number(now_us);
     if (!session::has_usable_lease(sequence, layout, node, now_us))
         renew_lease(sequence, layout, node, now_us);
     else if (unlikely(is_ahead(sequence.lease, now_us))) // the clock may have gone back since
@@ -166,7 +166,7 @@ Id next_id_amid_block(Oid relid) {
     if (2 * block > default_layout.last_counter() + 1)
         raise_block_too_wide(sequence, (default_layout.last_counter() + 1) / 2);
     const std::int64_t now_us = clock_us();
-    const int node = nodes::node(now_us);
+    const int node = this_node::number(now_us);
     const auto [reserved, lsn] =
         reserve_durably(sequence, default_layout, node, now_us,
                         {.count = 1, .batch = false, .far_ahead = true, .stride = 2 * block});
@@ -180,7 +180,7 @@ Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
     session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
-    const int node = nodes::node(now_us);
+    const int node = this_node::number(now_us);
     const std::int64_t stride = sequence.definition.stride;
     if (count == 0)
         return {.left = 0, .next = no_id, .stride = stride, .layout = layout};

@@ -11,9 +11,9 @@ namespace snowflake {
 // call makes an ID that is not greater, whatever crash follows. If it has not, the same holds while
 // the clock does not go back. See durability.hpp.
 //
-// Raises what session::open_for_nextval() and nodes::node() do, and 55000 (the node does not fit
-// the layout; the sequence descends; its increment does not fit the counter), 22008 (the clock is
-// before the layout's epoch) and 2200H (the layout or the sequence's MAXVALUE is exhausted).
+// Raises what session::open_for_nextval() and this_node::number() do, and 55000 (the node does not
+// fit the layout; the sequence descends; its increment does not fit the counter), 22008 (the clock
+// is before the layout's epoch) and 2200H (the layout or the sequence's MAXVALUE is exhausted).
 Id next_id(Oid relid, Layout layout);
 
 // Makes the next ID of the sequence in the default layout, for a client that may number a block of

@@ -1,6 +1,6 @@
 #include "allocate_errors.hpp"
 
-#include "server/earlier.hpp"
+#include "server/earlier_version.hpp"
 
 namespace snowflake {
 
@@ -88,8 +88,8 @@ const char *as_text(std::int64_t unix_us) {
         ERROR, errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
         errmsg("%s the maximum value of sequence \"%s\" (%lld)", excess,
                get_rel_name(sequence.relid), static_cast<long long>(sequence.definition.max_value)),
-        earlier::is_installed()
-            ? errhint("%s", earlier::hint_to_update)
+        earlier_version::is_installed()
+            ? errhint("%s", earlier_version::hint_to_update)
             : errhint("Convert the sequence: SELECT snowflake.convert_sequence_to_snowflake(%s);",
                       as_literal(sequence.relid)));
     pg_unreachable();

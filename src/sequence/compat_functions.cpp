@@ -3,7 +3,7 @@
 // server's.
 
 #include "allocate.hpp"
-#include "marks.hpp"
+#include "sequence_kind.hpp"
 #include "server/server.hpp"
 #include "session.hpp"
 
@@ -25,7 +25,7 @@ extern "C" {
 SNOWFLAKE_FUNCTION(snowflake_compat_nextval);
 Datum snowflake_compat_nextval(PG_FUNCTION_ARGS) {
     const Oid sequence = sequence_argument(PG_GETARG_TEXT_PP(0));
-    if (marks::is_snowflake(sequence))
+    if (sequence_kind::is_snowflake(sequence))
         PG_RETURN_INT64(next_id_amid_block(sequence));
     PG_RETURN_INT64(nextval_internal(sequence, true));
 }
@@ -34,7 +34,7 @@ Datum snowflake_compat_nextval(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_compat_currval);
 Datum snowflake_compat_currval(PG_FUNCTION_ARGS) {
     const Oid sequence = sequence_argument(PG_GETARG_TEXT_PP(0));
-    if (marks::is_snowflake(sequence))
+    if (sequence_kind::is_snowflake(sequence))
         PG_RETURN_INT64(session::currval(sequence));
     return DirectFunctionCall1(currval_oid, ObjectIdGetDatum(sequence));
 }

@@ -3,7 +3,7 @@
 
 #include "pure/base32.hpp"
 #include "pure/layout.hpp"
-#include "server/earlier.hpp"
+#include "server/earlier_version.hpp"
 #include "server/layout_datum.hpp"
 #include "server/server.hpp"
 
@@ -109,7 +109,7 @@ extern "C" {
 #define SNOWFLAKE_FUNCTION_OF_ID(name)                                                             \
     SNOWFLAKE_FUNCTION(snowflake_##name);                                                          \
     Datum snowflake_##name(PG_FUNCTION_ARGS) {                                                     \
-        if (earlier::returns_null(fcinfo))                                                         \
+        if (earlier_version::returns_null(fcinfo))                                                 \
             PG_RETURN_NULL();                                                                      \
         return name(id_argument(PG_GETARG_DATUM(0), default_layout), default_layout);              \
     }                                                                                              \

@@ -1,6 +1,6 @@
 #include "layout_right.hpp"
 
-#include "conversion/expression.hpp"
+#include "sequence_uses.hpp"
 
 namespace snowflake {
 

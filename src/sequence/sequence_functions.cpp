@@ -1,9 +1,9 @@
 // The functions of SQL that make IDs, or tell which ones the session has made. Only arguments in
-// and results out: the rules stand in the rooms below.
+// and results out: the rules stand in other files.
 
 #include "allocate.hpp"
 #include "pure/layout.hpp"
-#include "server/earlier.hpp"
+#include "server/earlier_version.hpp"
 #include "server/layout_datum.hpp"
 #include "server/server.hpp"
 #include "session.hpp"
@@ -15,7 +15,7 @@ extern "C" {
 // nextval(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_nextval);
 Datum snowflake_nextval(PG_FUNCTION_ARGS) {
-    if (earlier::returns_null(fcinfo))
+    if (earlier_version::returns_null(fcinfo))
         PG_RETURN_NULL();
     PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
 }
@@ -52,7 +52,7 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
 // currval(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_currval);
 Datum snowflake_currval(PG_FUNCTION_ARGS) {
-    if (earlier::returns_null(fcinfo))
+    if (earlier_version::returns_null(fcinfo))
         PG_RETURN_NULL();
     PG_RETURN_INT64(session::currval(PG_GETARG_OID(0)));
 }

@@ -1,7 +1,7 @@
 #include "session.hpp"
 
 #include "layout_right.hpp"
-#include "marks.hpp"
+#include "sequence_kind.hpp"
 #include "server/clock.hpp"
 
 namespace snowflake::session {
@@ -35,7 +35,7 @@ ProcessUtility_hook_type next_process_utility = nullptr;
 constexpr int most_pins = 8;
 Sequence *pinned[most_pins];
 int pinned_count = 0;
-int next_to_unpin = 0; // the place of the one that gives up its pin where there is no room
+int next_to_unpin = 0; // the index of the one that gives up its pin where all are taken
 
 // Returns how many pages the session may pin. A server with few buffers needs them for all
 // sessions.
@@ -43,12 +43,12 @@ int pin_limit() {
     return std::clamp(NBuffers / MaxBackends, 1, most_pins);
 }
 
-// Gives up a pin. The sequence at a place in the array is not ready any more.
-void unpin(int place) {
-    Sequence &sequence = *pinned[place];
+// Gives up a pin. The sequence at an index of the array is not ready any more.
+void unpin(int index) {
+    Sequence &sequence = *pinned[index];
     unpin_page(sequence.buffer);
     sequence.ready_since = 0;
-    pinned[place] = pinned[--pinned_count];
+    pinned[index] = pinned[--pinned_count];
 }
 
 void unpin_all() {
@@ -57,9 +57,9 @@ void unpin_all() {
 }
 
 void unpin_if_pinned(const Sequence &sequence) {
-    for (int place = 0; place < pinned_count; ++place)
-        if (pinned[place] == &sequence)
-            return unpin(place);
+    for (int index = 0; index < pinned_count; ++index)
+        if (pinned[index] == &sequence)
+            return unpin(index);
 }
 
 bool is_pinned(const Sequence &sequence) {
@@ -79,8 +79,8 @@ void pin(Sequence &sequence) {
 
 // Returns the sequence if it is ready for the current role; nullptr: it is not.
 Sequence *find_ready(Oid relid) {
-    for (int place = 0; place < pinned_count; ++place) {
-        Sequence &sequence = *pinned[place];
+    for (int index = 0; index < pinned_count; ++index) {
+        Sequence &sequence = *pinned[index];
         if (sequence.relid == relid && sequence.ready_since == generation &&
             sequence.permitted == GetUserId())
             return &sequence;
@@ -290,7 +290,8 @@ void read_definition(Sequence &sequence) {
     const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
         .increment = options->seqincrement,
-        .stride = options->seqincrement == marks::guard_increment ? 1 : options->seqincrement,
+        .stride =
+            options->seqincrement == sequence_kind::guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
         .local_temporary = relation->rd_islocaltemp,

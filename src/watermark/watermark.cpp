@@ -1,10 +1,10 @@
 #include "watermark.hpp"
 
-#include "ended.hpp"
-#include "holders.hpp"
+#include "ended_transactions.hpp"
+#include "lock_holders.hpp"
 #include "pure/generator.hpp"
 #include "sequence/durability.hpp"
-#include "sequence/marks.hpp"
+#include "sequence/sequence_kind.hpp"
 #include "sequence/sequence_page.hpp"
 #include "sequence/session.hpp"
 #include "server/clock.hpp"
@@ -16,7 +16,7 @@ namespace {
 // A look at a sequence: the bound that it gave, and the transactions that had ended by then.
 struct Look {
     std::optional<Id> bound;
-    Ended ended;
+    EndedTransactions ended;
 };
 
 struct Key {
@@ -45,7 +45,7 @@ HTAB *sequences = nullptr; // the looks at each sequence
 struct Answer {
     Key key;
     std::optional<Id> bound;
-    Ended ended; // as the statement's snapshot shows it
+    EndedTransactions ended; // as the statement's snapshot shows it
 };
 
 // Looking
@@ -74,8 +74,10 @@ Said read_page(Relation sequence) {
             .is_durable = storage.logged && durability::is_durable(lsn)};
 }
 
-// Tells whether sessions may hold leases. The session must have read the page before: whoever
-// reserved what the page says has had this definition, or an older one that no lease outlives.
+// Tells whether sessions may hold leases, by the CACHE that the catalog has. The caller reads the
+// page first: the IDs on it were reserved under this CACHE, or under an earlier one whose leases
+// ended with the ALTER SEQUENCE. In the other order, a lease that a session reserves after an ALTER
+// SEQUENCE between the two reads would go unnoticed.
 bool has_leases(Oid relid) {
     AcceptInvalidationMessages();
     HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(relid));
@@ -94,7 +96,7 @@ bool has_ids(Relation sequence, Layout layout, const Said &said) {
     const std::int64_t first_day = layout.ticks_per_second() * SECS_PER_DAY;
     const bool is_low = said.state.last < 0 || layout.tick_of(said.state.last) < first_day;
     return said.state.last <= layout.last_id() &&
-           (!is_low || marks::is_snowflake(RelationGetRelid(sequence)));
+           (!is_low || sequence_kind::is_snowflake(RelationGetRelid(sequence)));
 }
 
 // Raises 55000 unless has_ids().
@@ -128,7 +130,7 @@ std::optional<Id> bound_now(Relation sequence, Layout layout) {
     if (!said.is_durable || has_leases(RelationGetRelid(sequence)))
         bound = std::min(bound, id_of_time(layout, now_us));
 
-    const holders::Starts starts = holders::find(sequence);
+    const lock_holders::Starts starts = lock_holders::find(sequence);
     if (!starts.all_known)
         return std::nullopt;
     if (starts.oldest_us == std::numeric_limits<std::int64_t>::max())
@@ -226,7 +228,7 @@ std::optional<Id> ask(Relation sequence, const Key &key, Snapshot snapshot) {
 }
 
 // Tells whether a snapshot is the one of an answer: it shows the end of the same transactions.
-bool is_same(Snapshot snapshot, const Ended &answered) {
+bool is_same(Snapshot snapshot, const EndedTransactions &answered) {
     return answered.next == snapshot->xmax && answered.running_count == snapshot->xcnt &&
            shows(snapshot, answered);
 }

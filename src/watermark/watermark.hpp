@@ -30,7 +30,7 @@ namespace snowflake::watermark {
 
 // Finds the low watermark of a sequence whose IDs are of the layout; none: it is not known now.
 // That is so if
-// - the start of a transaction that holds the lock is not known, see holders.hpp;
+// - the start of a transaction that holds the lock is not known, see lock_holders.hpp;
 // - such a transaction began later than the greatest ID was made: it has made none yet, or the IDs
 //   are not of this layout;
 // - the session has no look that the statement's snapshot shows all of: a transaction that keeps

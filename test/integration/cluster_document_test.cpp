@@ -3,7 +3,6 @@
 // A block of SQL that begins with "-- on north" is run by psql on the server north; a block of
 // shell is run once; the block of output that follows must be what psql shows, at last. Meanwhile a
 // client writes on the server that has the data. In the end all servers have the same rows.
-#include "cluster_document.hpp"
 #include "ids.hpp"
 #include "mesh.hpp"
 #include "process.hpp"
@@ -39,7 +38,7 @@ std::string without_indentation(const std::string &line, std::size_t indentation
 
 // Reads the blocks of the section with this heading.
 std::vector<Block> blocks_of(const std::string &heading) {
-    std::istringstream document{std::string(cluster_document)};
+    std::istringstream document(read_document("cluster"));
     std::vector<Block> blocks;
     std::optional<Block> open;
     std::size_t indentation = 0;

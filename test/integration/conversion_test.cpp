@@ -136,11 +136,10 @@ TEST_F(Conversion, TakesAlongAWholeSchema) {
     Session(server_, "original").run("DROP EXTENSION snowflake");
 }
 
-TEST_F(Conversion, TakesAlongAllSequencesAtOnce) {
+TEST_F(Conversion, TakesAlongAllSequencesInOneCall) {
     const std::string before = query(server_, "original", schema_facts);
-    EXPECT_EQ(query(server_, "original",
-                    "SELECT * FROM snowflake.convert_all() WHERE in_the_way IS NOT NULL"),
-              "");
+    const std::string outcome = query(server_, "original", "CALL snowflake.convert_all()");
+    EXPECT_TRUE(outcome.ends_with("|0") || outcome.ends_with("|0\n")) << outcome;
     EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
     for (const char *left : {all_narrow_keys, all_server_calls, all_unguarded})
         EXPECT_EQ(query(server_, "original", left), "");

@@ -137,7 +137,7 @@ TEST_P(Document, ItsCommandsPrintWhatItSays) {
         Session session(server);
         GetParam().prepare(session);
     }
-    const std::string page = read_file(std::string(DOCUMENTS "/") + GetParam().name + ".md");
+    const std::string page = read_document(GetParam().name);
     const std::vector<Example> examples =
         examples_of(for_installed_extensions(server, page), GetParam().language);
     ASSERT_GE(examples.size(), 2U);

@@ -370,7 +370,7 @@ TEST_F(Durability, AnIdMadeDuringTheCommitNeverComesAgain) {
         {
             Session session(server);
             // The module whose callback is registered first is called last.
-            session.run(std::string("LOAD '") + LATE_CALLER + "'");
+            session.run("LOAD '" + file_beside_program("liblate_caller.so").string() + "'");
             session.run("LOAD 'snowflake'");
             session.run(std::string("SET synchronous_commit = ") + commits);
             session.run("CHECKPOINT");

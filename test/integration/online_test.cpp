@@ -481,6 +481,13 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
         observer,
         "EXISTS (SELECT FROM snowflake.conversions WHERE activity LIKE '%waiting for a replica')");
     EXPECT_GT(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
+    // It holds back VACUUM no longer than for a nap: a later snapshot does not see this transaction
+    // as running.
+    const std::int64_t later = observer.number("SELECT txid_current()");
+    wait_for(observer,
+             "EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%waiting for a replica' AND "
+             "pid <> pg_backend_pid() AND backend_xmin::text::bigint > " +
+                 std::to_string(later) + ")");
     replica.run("SELECT pg_wal_replay_resume()");
     EXPECT_EQ(outcome.get(), "00000");
     EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);

@@ -124,6 +124,11 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
                 "CREATE FUNCTION snowflake.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';"
                 "ALTER EXTENSION snowflake ADD FUNCTION snowflake.helper(text);"
+                // The new version would call it in the place of its own, which takes an oid.
+                "CREATE FUNCTION snowflake._lock(regclass) RETURNS boolean LANGUAGE sql"
+                "  RETURN true;"
+                "ALTER FUNCTION snowflake._lock(regclass) OWNER TO mallory;"
+                "ALTER EXTENSION snowflake ADD FUNCTION snowflake._lock(regclass);"
                 "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
                 "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
                 "  START 3 CACHE 10 CYCLE;"
@@ -131,7 +136,9 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
                 "COMMENT ON EXTENSION snowflake IS 'another comment'");
     const Output output = psql(server(), "postgres", update);
-    EXPECT_NE(output.err.find("function snowflake.helper(text)"), std::string::npos) << output.err;
+    for (const char *dropped : {"helper(text)", "_lock(regclass)"})
+        EXPECT_NE(output.err.find(std::string("function snowflake.") + dropped), std::string::npos)
+            << output.err;
     session.run("DROP VIEW nodes_of");
     expect_same_as_fresh();
     EXPECT_EQ(session.text("SELECT relpersistence FROM pg_class"
@@ -406,7 +413,7 @@ TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {
 
 // The command that docs/from-pgedge.md gives, from its first words to what ends it.
 std::string command_of_document(const std::string &first_words, const std::string &end) {
-    const std::string page = read_file(DOCUMENTS "/from-pgedge.md");
+    const std::string page = read_document("from-pgedge");
     const std::size_t begin = page.find(first_words);
     return page.substr(begin, page.find(end, begin) - begin);
 }

@@ -182,4 +182,12 @@ std::string read_file(const std::filesystem::path &path) {
     return text.str();
 }
 
+std::filesystem::path file_beside_program(const std::string &name) {
+    return std::filesystem::read_symlink("/proc/self/exe").replace_filename(name);
+}
+
+std::string read_document(const std::string &name) {
+    return read_file(file_beside_program("docs") / (name + ".md"));
+}
+
 } // namespace integration

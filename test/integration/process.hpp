@@ -67,4 +67,10 @@ void pause_between_looks();
 
 std::string read_file(const std::filesystem::path &path);
 
+// Returns the path of a file that lies in the directory of this program.
+std::filesystem::path file_beside_program(const std::string &name);
+
+// Reads a page of docs/, given its name without the extension.
+std::string read_document(const std::string &name);
+
 } // namespace integration

@@ -91,7 +91,7 @@ class Acts {
     std::vector<Act> all_;
 };
 
-Identity identity(std::int64_t identifier) {
+Instance identity(std::int64_t identifier) {
     return {.system_identifier = identifier, .database = 1, .copy = 0};
 }
 

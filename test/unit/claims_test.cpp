@@ -17,9 +17,9 @@ using namespace snowflake::testing;
 
 constexpr std::int64_t server = 50;
 constexpr std::int64_t database = 5;
-constexpr Identity me{.system_identifier = server, .database = database, .copy = 0};
-constexpr Identity other{.system_identifier = 60, .database = 5, .copy = 0};
-constexpr Identity third{.system_identifier = 70, .database = 5, .copy = 0};
+constexpr Instance me{.system_identifier = server, .database = database, .copy = 0};
+constexpr Instance other{.system_identifier = 60, .database = 5, .copy = 0};
+constexpr Instance third{.system_identifier = 70, .database = 5, .copy = 0};
 constexpr std::uint64_t home = 1;
 constexpr std::uint64_t elsewhere = 2;
 constexpr int no_setting = 0;
@@ -37,7 +37,7 @@ ActId next_id() {
 }
 
 // An act about an instance that was said when its numbers were claimed.
-Act act(Kind kind, const Identity &about, int node, std::int64_t seconds) {
+Act act(Kind kind, const Instance &about, int node, std::int64_t seconds) {
     return {.id = next_id(),
             .kind = kind,
             .first = node,
@@ -50,10 +50,10 @@ Act act(Kind kind, const Identity &about, int node, std::int64_t seconds) {
             .answers = {},
             .written_here = about == me};
 }
-Act claim(const Identity &about, int node, std::int64_t seconds) {
+Act claim(const Instance &about, int node, std::int64_t seconds) {
     return act(Kind::claim, about, node, seconds);
 }
-Act release(const Identity &about, int node, std::int64_t seconds, std::int64_t free_from) {
+Act release(const Instance &about, int node, std::int64_t seconds, std::int64_t free_from) {
     Act one = act(Kind::release, about, node, seconds);
     one.free_from = at(free_from);
     return one;
@@ -88,7 +88,7 @@ void expect_valid(int node, int setting, const std::vector<Act> &acts) {
     EXPECT_EQ(verdict.node, node);
 }
 
-void expect_taken(const Identity &by, int setting, const std::vector<Act> &acts) {
+void expect_taken(const Instance &by, int setting, const std::vector<Act> &acts) {
     const auto verdict = see(acts).judge(setting, at(1000));
     ASSERT_EQ(verdict.standing, Standing::taken);
     EXPECT_EQ(verdict.reason->about, by);
@@ -118,7 +118,7 @@ TEST(Claims, AreBetterTheEarlierTheyAre) {
 
 TEST(Claims, OfTheSameTimeAreBetterWithTheLowerIdentity) {
     expect_valid(7, no_setting, {claim(me, 7, 1), claim(other, 7, 1)});
-    const Identity lower{.system_identifier = server, .database = database - 1, .copy = 0};
+    const Instance lower{.system_identifier = server, .database = database - 1, .copy = 0};
     expect_taken(lower, no_setting, {claim(me, 7, 1), claim(lower, 7, 1), claim(other, 7, 1)});
 }
 
@@ -138,12 +138,12 @@ TEST(Claims, AreAlsoMadeBySettings) {
 }
 
 TEST(Claims, OfADatabaseAreNotThoseOfAnotherOfTheServer) {
-    const Identity neighbour{.system_identifier = server, .database = database + 1, .copy = 0};
+    const Instance neighbour{.system_identifier = server, .database = database + 1, .copy = 0};
     expect_taken(neighbour, 7, {act(Kind::setting, neighbour, 7, 1)});
 }
 
 TEST(Claims, ForLeasesAreNotTheInstancesOwn) {
-    Act leases = act(Kind::lease, me, 7, 1);
+    Act leases = act(Kind::reserve, me, 7, 1);
     leases.last = 9;
     EXPECT_EQ(standing(no_setting, {leases}), Standing::unset);
     EXPECT_EQ(standing(8, {leases}), Standing::reserved);
@@ -185,7 +185,7 @@ TEST(Claims, OfAnInstanceThatWasRemovedAreGone) {
     expect_valid(7, no_setting, {claim(me, 7, 1), removal, claim(me, 7, 6)});
 }
 
-Act removal(const Identity &about, int node, std::int64_t seconds) {
+Act removal(const Instance &about, int node, std::int64_t seconds) {
     Act one = release(about, node, seconds, seconds + 60);
     one.kind = Kind::remove;
     return one;
@@ -227,7 +227,7 @@ TEST(Claims, OfAServerThatWasRestoredComeAfterThoseMadeMeanwhile) {
             act.place = 3;
     }
     const Registry<Act> view{own, other.system_identifier, other.database, 9};
-    EXPECT_EQ(view.latest_twin_act(), nullptr);
+    EXPECT_EQ(view.latest_counterpart_act(), nullptr);
     EXPECT_EQ(view.judge(no_setting, at(200)).standing, Standing::taken);
 }
 
@@ -248,11 +248,11 @@ TEST(Claims, OfTheOwnPastAreNotThoseOfACopy) {
     Act moved = claim(me, 7, 10);
     moved.place = elsewhere;
     const std::vector<Act> acts = {first, moved, lost};
-    EXPECT_EQ(see(acts, elsewhere).latest_twin_act(), nullptr);
+    EXPECT_EQ(see(acts, elsewhere).latest_counterpart_act(), nullptr);
     Act living = lost;
     living.said_at = at(11);
     const std::vector<Act> two = {first, moved, living};
-    EXPECT_EQ(see(two, elsewhere).latest_twin_act(), &two.back());
+    EXPECT_EQ(see(two, elsewhere).latest_counterpart_act(), &two.back());
 }
 
 // A copy claims a number, and its original, which has none, answers. Or the original moves, after
@@ -270,7 +270,7 @@ TEST(Claims, OfACopyAreNotThoseOfTheOriginalsOwnPast) {
     moved.place = 9;
     const std::vector<Act> acts = {first, of_twin(release(me, 7, 10, 70)), moved};
     const auto view = see(acts, 9);
-    EXPECT_NE(view.latest_twin_act(), nullptr);
+    EXPECT_NE(view.latest_counterpart_act(), nullptr);
     const std::vector<Act> given_up = {first, of_twin(claim(me, 8, 10)), moved};
     EXPECT_EQ(see(given_up, 9).standing(me, 8), nullptr);
 }
@@ -282,10 +282,10 @@ TEST(Claims, DependOnTheActsThatConcernTheInstance) {
         std::vector<Act> acts;
         const auto count = random.between(1, 30);
         for (int i = 0; i < count; ++i) {
-            const Identity whose[] = {me, other, third, {server, database, 1}};
+            const Instance whose[] = {me, other, third, {server, database, 1}};
             Act one = act(static_cast<Kind>(random.between(0, 8)), whose[random.between(0, 3)],
                           static_cast<int>(random.between(6, 9)), random.between(1, 40));
-            if (one.kind == Kind::lease)
+            if (one.kind == Kind::reserve)
                 one.last += static_cast<int>(random.between(0, 2));
             one.said_at = at(random.between(1, 40));
             one.place = static_cast<std::uint64_t>(random.between(1, 3));
@@ -548,7 +548,7 @@ TEST(Claims, OfAPromotedStandbyDoNotEndWithOldWords) {
 
 TEST(Claims, OfASeparatedCopyAreItsOwn) {
     const Act first = claim(me, 7, 1);
-    const Identity apart{.system_identifier = server, .database = database, .copy = 99};
+    const Instance apart{.system_identifier = server, .database = database, .copy = 99};
     Act separate = act(Kind::separate, apart, 0, 5);
     separate.place = elsewhere;
     separate.written_here = true;
@@ -572,8 +572,8 @@ TEST(Claims, OfASeparatedCopyAreItsOwn) {
 // What the original says of a separated copy does not make it that copy, and another database of
 // the server may be one.
 TEST(Claims, OfASeparatedCopyAreNotTheOriginals) {
-    const Identity apart{.system_identifier = server, .database = database, .copy = 99};
-    const Identity neighbour{.system_identifier = server, .database = database + 1, .copy = 99};
+    const Instance apart{.system_identifier = server, .database = database, .copy = 99};
+    const Instance neighbour{.system_identifier = server, .database = database + 1, .copy = 99};
     Act removed = removal(apart, 8, 10);
     removed.written_here = true;
     Act separate = act(Kind::separate, neighbour, 0, 11);
@@ -595,7 +595,7 @@ TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
 TEST(Claims, AreAsLateAsTheLatestThatTheClockShouldNotBeBehind) {
     const std::vector<Act> none;
     EXPECT_EQ(see(none).latest_claim(), nullptr);
-    Act wide = act(Kind::lease, third, 0, 5);
+    Act wide = act(Kind::reserve, third, 0, 5);
     wide.last = 3;
     Act beyond = claim(third, last_claimable_node + 1, 30);
     Act ignore = act(Kind::ignore, {.system_identifier = 80, .database = 5, .copy = 0}, 0, 1);
@@ -648,7 +648,7 @@ TEST(Claims, AreNotSaidByWhoeverIsNamedInACommand) {
     const Act first = claim(me, 7, 1);
     for (const Kind kind : {Kind::remove, Kind::ignore}) {
         const std::vector<Act> acts = {first, of_twin(act(kind, me, 9, 10))};
-        EXPECT_EQ(see(acts).latest_twin_act(), nullptr);
+        EXPECT_EQ(see(acts).latest_counterpart_act(), nullptr);
         Act here = act(kind, me, 9, 10);
         const std::vector<Act> own = {first, here};
         EXPECT_EQ(see(own).last_said()->id, first.id);
@@ -837,7 +837,7 @@ TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {
     EXPECT_EQ(see(none).choose(at(9), nowhere), derived);
     const std::vector<Act> some = {claim(other, derived, 1), claim(third, next(1), 1),
                                    release(third, next(1), 2, 10),
-                                   act(Kind::lease, me, next(2), 1)};
+                                   act(Kind::reserve, me, next(2), 1)};
     EXPECT_EQ(see(some).choose(at(9), nowhere), next(3));
     EXPECT_EQ(see(some).choose(at(10), nowhere), next(1));
 }

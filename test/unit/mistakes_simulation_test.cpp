@@ -40,7 +40,7 @@ struct Rules {
 };
 
 struct Server {
-    Identity identity;
+    Instance identity;
     std::uint64_t place = 0;
     int setting = 0;
     std::int64_t clock_is_off_by = 0;
@@ -118,7 +118,7 @@ class World {
     }
 
     // Gives up all that another server has, as the operator of this one does.
-    void remove(std::size_t i, const Identity &gone) {
+    void remove(std::size_t i, const Instance &gone) {
         std::vector<Act> standing;
         for (const Act &act : at(i).acts)
             if (act.about == gone && see(at(i)).stands(act, act.first))
@@ -141,7 +141,7 @@ class World {
 
     // Makes this server, a copy, an instance of its own, and lets it claim a number.
     void separate(std::size_t i) {
-        Identity apart = at(i).identity;
+        Instance apart = at(i).identity;
         apart.copy = static_cast<std::int64_t>(++count_);
         write(i, {.kind = Kind::separate, .about = apart, .claimed_at = clock_of(at(i))});
         claim(i);

@@ -1,7 +1,12 @@
 -- check() lists what is wrong or about to be. Each of the functions before it finds one group of findings.
 --
 -- The functions read catalogs, and of the data the last value of each sequence and the last entry of an index. They
--- wait for no lock and keep few: a database with many thousands of tables is looked at in one transaction.
+-- wait for no lock and keep few: a database with many thousands of tables is looked at in one transaction. No query is
+-- planned on a table of a user, because the planner evaluates what indexes and partition keys call.
+--
+-- A command is one that the caller can run as it is, or a comment of one line. A caller who trusts nobody but superusers and
+-- himself runs no code of others by it: where a command reaches tables of others, the comment says who must run it. Names are
+-- quoted, and hold no line break. So psql, which reads line by line, runs nothing that a name says.
 
 CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);
 COMMENT ON TYPE snowflake._finding IS
@@ -14,6 +19,51 @@ CREATE TYPE snowflake._key AS (
     callee text); -- the function that the default calls; NULL: none
 COMMENT ON TYPE snowflake._key IS
     'a column that gets snowflake IDs by its default, and the sequence that they come from';
+
+CREATE FUNCTION snowflake._one_line(words text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(words, '[\x01-\x1f\x7f]', '?', 'g');
+COMMENT ON FUNCTION snowflake._one_line(text) IS
+    'returns a text with a question mark in the place of each control character';
+
+CREATE FUNCTION snowflake._typed_by(owner oid, command text)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN pg_has_role(owner, current_user, 'USAGE') THEN command
+                ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
+COMMENT ON FUNCTION snowflake._typed_by(oid, text) IS
+    'returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller';
+
+-- To alter the type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
+-- inherited by, and on both ends of foreign keys.
+CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT c.relowner FROM pg_class c WHERE c.oid = tab);
+    others constant text := (
+        WITH RECURSIVE family(relid) AS (
+            SELECT tab::oid
+            UNION
+            SELECT CASE i.inhparent WHEN f.relid THEN i.inhrelid ELSE i.inhparent END
+                FROM family f JOIN pg_inherits i ON f.relid IN (i.inhparent, i.inhrelid)
+        )
+        SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(c.relowner)), ', ')
+            FROM (SELECT f.relid FROM family f
+                  UNION SELECT k.confrelid FROM family f JOIN pg_constraint k ON k.conrelid = f.relid AND k.contype = 'f'
+                  UNION SELECT k.conrelid FROM family f JOIN pg_constraint k ON k.confrelid = f.relid AND k.contype = 'f') reached
+            JOIN pg_class c ON c.oid = reached.relid
+            WHERE c.relowner <> owner AND NOT pg_has_role(c.relowner, current_user, 'USAGE'));
+BEGIN
+    RETURN CASE WHEN others IS NULL THEN snowflake._typed_by(owner, command)
+                ELSE format('-- As %I, if you trust %s: %s', pg_get_userbyid(owner), others, command) END;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._typed_by_owner_of(regclass, text) IS
+    'returns a command, as a comment that names owners if it evaluates code of others than the caller';
 
 CREATE FUNCTION snowflake._glimpse_last_value(seq regclass)
     RETURNS bigint
@@ -122,9 +172,11 @@ BEGIN
                    WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: sequence %s is converted', k.seq)
                    ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
                CASE WHEN k.callee IS NULL
-                    THEN format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L)', k.relid, k.attname, k.seq)
+                    THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L)',
+                                                                k.relid, k.attname, k.seq))
                     ELSE snowflake._convert_command(k.seq) END
             FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval';
     RETURN QUERY
         SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
@@ -195,7 +247,7 @@ BEGIN
         SELECT 'warning', format('sequence %s', s.seq),
                format('it is %s ahead of the clock; the command is right if no ID from ahead is in use',
                       date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
-               format('SELECT setval(%L, %s)', s.seq, s.minimum)
+               format('SELECT pg_catalog.setval(%L, %s)', s.seq, s.minimum)
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
                       FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
             CROSS JOIN LATERAL snowflake.describe(s.layout) room
@@ -219,7 +271,7 @@ BEGIN
         SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
                format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
                       format_type(a.atttypid, -1), k.confrelid::regclass),
-               snowflake._widen_command(k.conrelid, a.attname, source.seq)
+               CASE WHEN widen.command ~ '^ALTER' THEN snowflake._typed_by_owner_of(k.conrelid, widen.command) ELSE widen.command END
             FROM pg_constraint k
             CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
@@ -227,6 +279,7 @@ BEGIN
             JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
+            CROSS JOIN LATERAL (SELECT snowflake._widen_command(k.conrelid, a.attname, source.seq)) widen(command)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
               AND coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
               AND source.seq IS NOT NULL;
@@ -234,7 +287,7 @@ BEGIN
         SELECT 'notice', snowflake._column(i.relid, i.attname),
                format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
                       string_agg(DISTINCT format('%s.%I', named.relid, named.attname), ', ')),
-               format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', i.relid, i.attname)
+               snowflake._typed_by_owner_of(i.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', i.relid, i.attname))
             FROM (SELECT k.relid, k.attname, name
                       FROM unnest(keys) k
                       JOIN pg_class t ON t.oid = k.relid AND NOT t.relispartition
@@ -272,17 +325,18 @@ BEGIN
             WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, room.epoch), room.last_timestamp), k.layout);
     RETURN QUERY
         SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
-               format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,
-                      snowflake._free_name(n.nspname, t.relname || '_default'), k.relid)
+               snowflake._typed_by_owner_of(k.relid, format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,
+                                                            snowflake._free_name(n.nspname, t.relname || '_default'), k.relid))
             FROM unnest(keys) k
             JOIN pg_partitioned_table p ON p.partrelid = k.relid AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
             JOIN pg_class t ON t.oid = k.relid
             JOIN pg_namespace n ON n.oid = t.relnamespace
             CROSS JOIN LATERAL snowflake.describe(k.layout) room
             WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
-              -- The trials would wait for whoever alters the table, or one that it is a partition of.
-              AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above
-                                        WHERE snowflake._is_locked_against_readers(above.relid))
+              -- The trials would wait for a session that alters the table, or one that it is a partition of. They run as the
+              -- owners of these.
+              AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above JOIN pg_class c ON c.oid = above.relid
+                                        WHERE snowflake._is_locked_against_readers(c.oid) OR NOT snowflake._may_become(c.relowner))
                        THEN false
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
@@ -315,7 +369,8 @@ BEGIN
                    ELSE format('its sequence %s is temporary: the default goes with the session', k.seq) END,
                CASE s.relpersistence
                    WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)
-                   ELSE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()', k.relid, k.attname) END
+                   ELSE snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()',
+                                                               k.relid, k.attname)) END
             FROM unnest(keys) k
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_class t ON t.oid = k.relid
@@ -340,12 +395,17 @@ BEGIN
     END IF;
     BEGIN
         PERFORM snowflake.node();
-    EXCEPTION WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
-        GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+    EXCEPTION
+        WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
+            GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+        WHEN invalid_table_definition THEN -- The view snowflake.cluster refuses likewise.
+            GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+            RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason, rtrim(cure, ';');
+            RETURN;
     END;
     RETURN QUERY
         WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)
-        SELECT 'error', 'this instance', reason, cure WHERE reason IS NOT NULL
+        SELECT 'error', 'this instance', reason, '-- ' || cure WHERE reason IS NOT NULL
         UNION ALL
         SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and other instances do not hear of it',
                format('SELECT snowflake.claim_node(%s)', setting)
@@ -354,17 +414,17 @@ BEGIN
         UNION ALL
         SELECT 'warning',
                CASE WHEN c.last_node > c.node THEN format('nodes %s to %s', c.node, c.last_node) ELSE format('node %s', c.node) END,
-               format('claimed by %s as well as by %s, which has the better claim', c.name, c.lost_to),
+               format('claimed by %I as well as by %I, which has the better claim', c.name, c.lost_to),
                format(CASE c.kind
-                          WHEN 'lease' THEN 'On %s: SELECT snowflake.release_nodes(%s, %s)'
-                          WHEN 'setting' THEN 'On %s: take snowflake.node out of the settings; then, in a new session: SELECT snowflake.claim_node()'
-                          ELSE 'On %s: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,
+                          WHEN 'lease' THEN '-- On %I: SELECT snowflake.release_nodes(%s, %s)'
+                          WHEN 'setting' THEN '-- On %I: take snowflake.node out of the settings; then, in a new session: SELECT snowflake.claim_node()'
+                          ELSE '-- On %I: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,
                       c.name, c.node, c.last_node)
             FROM numbered c
             WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
         UNION ALL
-        SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %s', c.place),
-               'On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
+        SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %I', c.place),
+               '-- On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
             FROM numbered c
             WHERE c.kind = 'copy';
 END
@@ -406,7 +466,7 @@ BEGIN
         SELECT 'error', 'function ' || coalesce(made.key, now.key),
                CASE WHEN made.key IS NULL THEN 'it was added to the extension by hand' ELSE 'it is not as the extension has made it' END,
                CASE WHEN made.key IS NULL THEN format('ALTER EXTENSION snowflake DROP FUNCTION %s', now.key)
-                    ELSE 'As a superuser, run its CREATE FUNCTION of the extension script again, as CREATE OR REPLACE FUNCTION' END
+                    ELSE '-- As a superuser, run its CREATE FUNCTION of the extension script again, as CREATE OR REPLACE FUNCTION' END
             FROM jsonb_each_text(snowflake._installed_digests()) made
             FULL JOIN jsonb_each_text(snowflake._digests()) now ON now.key = made.key
             WHERE now.value IS DISTINCT FROM made.value
@@ -419,8 +479,9 @@ BEGIN
         UNION ALL
         SELECT 'error', format('trigger %I of table %s', g.tgname, g.tgrelid::regclass),
                'it is not enabled always: what other instances claim is not heard of, or not guarded',
-               format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname)
+               snowflake._typed_by(t.relowner, format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname))
             FROM pg_trigger g
+            JOIN pg_class t ON t.oid = g.tgrelid
             WHERE g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
               AND g.tgenabled <> 'A'
         UNION ALL
@@ -431,22 +492,48 @@ BEGIN
             FROM pg_namespace n, aclexplode(n.nspacl) a
             WHERE n.nspname IN ('snowflake', 'snowflake_compat') AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
         UNION ALL
-        SELECT 'error', pg_describe_object(o.class, o.oid, 0), 'it stands in a schema of the extension, and does not belong there',
-               format('ALTER %s %s SET SCHEMA public', o.kind, (pg_identify_object(o.class, o.oid, 0)).identity)
-            FROM (SELECT 'pg_proc'::regclass AS class, oid, CASE prokind WHEN 'p' THEN 'PROCEDURE' WHEN 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END, pronamespace
-                      FROM pg_proc
-                  UNION ALL
-                  SELECT 'pg_class'::regclass, oid, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
-                         relnamespace
-                      FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
-                  UNION ALL
-                  SELECT 'pg_operator'::regclass, oid, 'OPERATOR', oprnamespace FROM pg_operator) o(class, oid, kind, namespace)
-            JOIN pg_namespace n ON n.oid = o.namespace AND n.nspname IN ('snowflake', 'snowflake_compat')
-            WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e');
+        -- Moved to where others look names up, it could take the place of what they mean.
+        SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',
+               '-- Drop it, or let its owner move it to a schema of his own'
+            FROM pg_depend o
+            JOIN pg_namespace n ON o.refclassid = 'pg_namespace'::regclass AND n.oid = o.refobjid
+                               AND n.nspname IN ('snowflake', 'snowflake_compat')
+            WHERE o.classid <> 'pg_extension'::regclass
+              AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.classid AND d.objid = o.objid AND d.deptype = 'e');
 END
 $function$;
 COMMENT ON FUNCTION snowflake._findings_of_extension() IS
     'finds objects of the extension that were altered, and objects that do not belong to its schemas';
+
+-- What only looks like a conversion without a long lock, or is one that has lost a part. Nothing acts on it.
+CREATE FUNCTION snowflake._findings_of_shadows()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET jit = off
+    AS $function$
+DECLARE
+    plan constant text := 'Ask conversion_plan(..., online => true) of its sequence what is left to do, or run cancel_conversion()';
+BEGIN
+    RETURN QUERY
+        SELECT 'error', snowflake._column(p.relid, a.attname),
+               'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it for a sequence: '
+               'new rows may be refused', plan
+            FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
+            WHERE p.trigger_name IS NULL
+        UNION ALL
+        SELECT 'warning', format('trigger %I of table %s', t.tgname, t.tgrelid::regclass),
+               'it belongs to no conversion that the owner of the table has begun', format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass)
+            FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid
+            WHERE d.classid = 'pg_trigger'::regclass
+              AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure
+              AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p
+                                  WHERE coalesce(p.trigger_name = t.tgname,
+                                                 t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))));
+END
+$function$;
+COMMENT ON FUNCTION snowflake._findings_of_shadows() IS
+    'finds triggers, columns and checks that are parts of no conversion, or of one that has lost another part';
 
 CREATE FUNCTION snowflake.check(
         OUT severity text, -- error, warning or notice
@@ -466,7 +553,9 @@ DECLARE
     keys constant snowflake._key[] := ARRAY(SELECT k FROM snowflake._keys() k);
 BEGIN
     RETURN QUERY
-        SELECT f.*
+        SELECT f.severity, snowflake._one_line(f.object), snowflake._one_line(f.finding),
+               CASE WHEN f.command !~ '^-- ' AND f.command <> snowflake._one_line(f.command)
+                    THEN '-- With a line break or the like for each "?": ' ELSE '' END || snowflake._one_line(f.command)
             FROM (SELECT * FROM snowflake._findings_of_node()
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)
@@ -474,7 +563,8 @@ BEGIN
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_references(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_room(keys)
-                  UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)) f
+                  UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_shadows()) f
             ORDER BY array_position(ARRAY['error', 'warning', 'notice'], f.severity), f.object COLLATE "C", f.finding COLLATE "C";
 END
 $function$;

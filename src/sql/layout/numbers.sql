@@ -17,7 +17,7 @@ COMMENT ON FUNCTION snowflake._guard() IS
     'returns the INCREMENT of a sequence from which the server''s own nextval() takes no value';
 
 -- A sequence whose INCREMENT is the size of blocks has no guard. What tells it from sequences that are not
--- converted is a MAXVALUE that no other sequence has, see src/sequence/marks.hpp.
+-- converted is a MAXVALUE that no other sequence has, see src/sequence/sequence_kind.hpp.
 CREATE FUNCTION snowflake._mark()
     RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

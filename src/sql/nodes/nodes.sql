@@ -1,6 +1,6 @@
 -- The registry of node numbers: which instance has which number, where several instances replicate to
 -- each other. The rule of claims in src/pure/claims.hpp, which the functions here ask, decides whose a number is.
--- src/nodes/numbering.cpp has what the commands do.
+-- src/nodes/node_commands.cpp has what the commands do.
 
 -- Users replicate this table among the instances like their own tables. Each row is an act: what an
 -- instance has said about numbers. No row can halt replication:

@@ -29,7 +29,8 @@ BEGIN
 END
 $function$;
 
--- The members of the extension, without those that the script has made before it drops any.
+-- The members of the extension, without those that the script has made before it drops any. Arguments count: a member with the
+-- name of one of these, and arguments that fit a call better, would be called in its place.
 CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
     RETURNS SETOF record
     LANGUAGE sql
@@ -38,10 +39,12 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
     SELECT d.classid, d.objid
         FROM pg_depend d
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-          AND coalesce(p.proname, '') NOT IN ('_schema_is_new', '_library_installed_at', '_run_outside_script', '_report',
-                                              '_members', '_kept_functions', '_lock', '_wait_for_vacuum', '_wait_at_most')
+          AND NOT EXISTS (
+              SELECT FROM unnest('{snowflake._schema_is_new(), snowflake._library_installed_at(), snowflake._run_outside_script(text),
+                                   "snowflake._report(text, text, text)", snowflake._members(), snowflake._kept_functions(),
+                                   snowflake._lock(oid), snowflake._wait_for_vacuum(oid), snowflake._wait_at_most(interval)}'::text[]) made
+                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = to_regprocedure(made))
 $function$;
 
 -- The functions that are replaced. All but the last call the library.

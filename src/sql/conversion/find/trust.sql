@@ -247,8 +247,8 @@ CREATE FUNCTION snowflake._obstacles_of_rights(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('%I may not use schema %I, which is needed for %s: GRANT USAGE ON SCHEMA %2$I TO %1$I',
-                               pg_get_userbyid(x.role), n.nspname, x.purpose)
+        SELECT format('%I may not use schema %I, which is needed for %s: GRANT USAGE ON SCHEMA %2$I TO %1$I',
+                      pg_get_userbyid(x.role), n.nspname, min(x.purpose COLLATE "C"))
             FROM (SELECT m.role, s.namespace, snowflake._description_of(m.class, m.object)
                       FROM snowflake._makers(seq, columns, dependents) m
                       CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
@@ -257,7 +257,8 @@ BEGIN
                       FROM unnest(columns) x JOIN pg_class c ON c.oid = x.relid
                       WHERE x.new_default IS NOT NULL) x(role, namespace, purpose)
             JOIN pg_namespace n ON n.oid = x.namespace
-            WHERE NOT has_schema_privilege(x.role, n.oid, 'USAGE');
+            WHERE NOT has_schema_privilege(x.role, n.oid, 'USAGE')
+            GROUP BY x.role, n.nspname;
     RETURN QUERY
         SELECT DISTINCT format('%I may not use type %s, which %s names: GRANT USAGE ON TYPE %2$s TO %1$I', pg_get_userbyid(m.role),
                                s.type::regtype, snowflake._description_of(m.class, m.object))

@@ -1,6 +1,6 @@
 -- What the library does for the conversion: expressions of the catalogs, read and made as trees
--- (src/conversion/expression.hpp, trial.hpp), commands that run as another role (src/server/acting_role.hpp, src/conversion/runner.hpp),
--- and relations that are read by OID (src/server/by_oid.hpp).
+-- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
+-- and relations that are read by OID (src/server/relations.hpp).
 
 CREATE FUNCTION snowflake._sequence_uses(
         class regclass, object oid,

@@ -1,7 +1,6 @@
 -- Taking back a conversion without a long lock, as long as the swap has not been made.
 
--- Those of the columns that the sequence fills, and those made for it whose column has lost the connection since. Where the
--- trigger is gone, the check tells what is a shadow.
+-- Those of the columns that the sequence fills, and those made for it whose column has lost the connection since.
 CREATE FUNCTION snowflake._shadows_to_cancel(part snowflake._conversion_part)
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -12,14 +11,14 @@ BEGIN
         SELECT s FROM unnest(snowflake._shadows(ARRAY(
             SELECT (a.attrelid, a.attnum, a.attname, false, NULL, NULL, NULL, true, false, false)::snowflake._conversion_column
                 FROM (
-                    SELECT p.relid::oid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE p.sequence = part.name
+                    SELECT p.relid::oid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE p.sequence = part.seq
                     UNION
                     SELECT c.relid, c.attnum FROM unnest(part.columns) c
                 ) x(relid, attnum)
                 JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
                 JOIN pg_class t ON t.oid = x.relid
                 WHERE snowflake._may_become(t.relowner)))) s
-            WHERE s.trigger_name IS NOT NULL OR s.same IS NOT NULL);
+            WHERE s.same IS NOT NULL);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._shadows_to_cancel(snowflake._conversion_part) IS
@@ -39,12 +38,13 @@ BEGIN
             FROM (
                 SELECT k.conrelid, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
                     FROM pg_constraint k
-                    WHERE k.contype = 'f' AND k.conname LIKE 'snowflake\_%'
+                    WHERE k.contype = 'f' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
                       AND k.oid IN (SELECT d.objid FROM unnest(shadows) s
                                         JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                                                         AND d.refobjid = s.relid AND d.refobjsubid = s.shadow)
                 UNION ALL
-                SELECT s.relid, format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid) FROM unnest(shadows) s WHERE s.trigger_name IS NOT NULL
+                SELECT s.relid, format('DROP TRIGGER %I ON %s', t, s.relid)
+                    FROM unnest(shadows) s, snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
                 SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.shadow_name) FROM unnest(shadows) s
             ) x(relid, command)

@@ -2,7 +2,7 @@
 -- built on them: their checks would refuse new rows, and their foreign keys act on numbers that are out of date.
 
 -- The server tells only functions in C what a command drops. One in C would make every DROP SCHEMA fail where the library
--- is gone, so the text of the command has to do.
+-- is gone, so the text of the command has to do. Quoted names that only contain the name are others.
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -12,10 +12,10 @@ CREATE FUNCTION snowflake._refuse_to_drop()
 DECLARE
     tables text;
 BEGIN
-    IF current_query() !~* '\msnowflake\M' THEN
+    IF regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') !~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)' THEN
         RETURN;
     END IF;
-    tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p);
+    tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p WHERE p.trigger_name IS NOT NULL);
     IF tables IS NOT NULL THEN
         RAISE EXCEPTION 'cannot execute % for snowflake while columns are being widened without a lock', tg_tag
             USING ERRCODE = 'dependent_objects_still_exist',

@@ -96,14 +96,14 @@ DECLARE
     shadows smallint[];
 BEGIN
     SELECT array_agg(p.attnum ORDER BY p.attnum), array_agg(p.shadow ORDER BY p.attnum) INTO sources, shadows
-        FROM snowflake._shadow_pairs(tab) p WHERE p.is_always;
+        FROM snowflake._shadow_pairs(tab) p WHERE p.trigger_name IS NOT NULL;
     IF sources IS NULL THEN
         RAISE EXCEPTION 'no trigger keeps the shadow columns of table %', tab
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
     END IF;
     SELECT x.filled, x.in_use INTO filled, in_use
-        FROM snowflake._fill_pages(tab, snowflake._owner(tab), sources, shadows, first_page, end_page, waits) x;
+        FROM snowflake._fill_pages(tab, sources, shadows, first_page, end_page, waits) x;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._fill_range(regclass, bigint, bigint, boolean) IS
@@ -209,16 +209,28 @@ BEGIN
     IF progress.pause > interval '0' AND NOT progress.is_done THEN
         PERFORM pg_sleep_for(progress.pause);
     END IF;
-    IF progress.max_lag IS NOT NULL THEN
-        WHILE snowflake._replica_lag() > progress.max_lag LOOP
-            PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
-            PERFORM pg_sleep(0.2);
-        END LOOP;
-    END IF;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._fill_pause(snowflake._fill_progress) IS
-    'waits between two batches as long as the caller has asked for, and for replicas';
+    'waits between two batches as long as the caller has asked for';
+
+-- A replica can be behind for hours. The snapshot of a statement that lasted as long would hold back VACUUM.
+CREATE FUNCTION snowflake._nap_while_replicas_lag(progress snowflake._fill_progress)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF progress.max_lag IS NULL OR coalesce(snowflake._replica_lag(), 0) <= progress.max_lag THEN
+        RETURN false;
+    END IF;
+    PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
+    PERFORM pg_sleep(0.2);
+    RETURN true;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._nap_while_replicas_lag(snowflake._fill_progress) IS
+    'waits a moment if a replica is further behind than the caller has allowed, and tells whether it is';
 
 CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     RETURNS void
@@ -228,7 +240,6 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
 BEGIN
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._pages_of(tab);
-    PERFORM snowflake._hold_schemas(ARRAY[tab]);
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
                               snowflake._owner(tab), NULL, NULL);
@@ -248,7 +259,7 @@ DECLARE
 BEGIN
     RETURN (
         SELECT x.name
-            FROM (SELECT s.same, s.is_filled FROM unnest(shadows) s WHERE s.relid = tab
+            FROM (SELECT s.same, s.is_filled FROM unnest(shadows) s WHERE s.relid = tab AND s.is_exact
                   UNION ALL
                   SELECT t.name, t.is_ready FROM snowflake._check_twins(shadows) t
                       WHERE t.relid = tab AND t.twin IS NOT NULL AND t.definition LIKE '% NOT VALID') x(name, is_valid)
@@ -282,6 +293,10 @@ BEGIN
         PERFORM snowflake._fill_pause(progress);
         COMMIT;
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        WHILE snowflake._nap_while_replicas_lag(progress) LOOP
+            COMMIT;
+            SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        END LOOP;
     END LOOP;
     LOOP
         invalid := snowflake._next_check_to_validate(seq, tab);

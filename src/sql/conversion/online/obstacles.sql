@@ -32,7 +32,7 @@ BEGIN
         SELECT format('column %I of table %s has the name of the shadow of %I: rename it', s.shadow_name, s.relid, s.attname)
             FROM unnest(shadows) s
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attname = s.shadow_name AND NOT a.attisdropped
-            WHERE s.trigger_name IS NULL AND s.same IS NULL
+            WHERE s.same IS NULL
               AND (NOT snowflake._is_offered(s.relid, a.attnum)
                    OR a.atttypid <> 'bigint'::regtype OR a.atthasdef OR a.attnotnull OR a.attidentity <> '');
     RETURN QUERY
@@ -44,7 +44,8 @@ BEGIN
         SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
             FROM (SELECT DISTINCT relid FROM unnest(shadows)) s
             CROSS JOIN LATERAL snowflake._shadow_pairs(s.relid) p
-            WHERE NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
+            WHERE p.trigger_name IS NOT NULL
+              AND NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
     RETURN QUERY
         SELECT format('column %I of table %s is the identity of another sequence, which goes with it', s.attname, s.relid)
             FROM unnest(shadows) s
@@ -128,7 +129,7 @@ BEGIN
             JOIN pg_trigger t ON t.tgrelid = s.relid AND NOT t.tgisinternal
             WHERE (t.tgtype & 3) = 3 AND (t.tgtype & 20) <> 0
               AND t.tgfoid <> 'snowflake._keep_shadow()'::regprocedure
-              AND t.tgname::text COLLATE "C" > snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
+              AND t.tgname::text COLLATE "C" >= snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
 END
 $function$;
 COMMENT ON FUNCTION snowflake._online_obstacles_of_triggers(snowflake._shadow[]) IS
@@ -287,7 +288,7 @@ CREATE FUNCTION snowflake._obstacles_of_shadows(part snowflake._conversion_part)
 BEGIN
     RETURN QUERY
         SELECT DISTINCT format('column %I of table %s is being widened without a lock: finish that, or SELECT snowflake.cancel_conversion(%L)',
-                               c.attname, c.relid, p.sequence)
+                               c.attname, c.relid, coalesce(p.sequence, part.seq))
             FROM unnest(part.columns) c
             CROSS JOIN LATERAL snowflake._shadow_pairs(c.relid) p
             WHERE c.widened AND p.attnum = c.attnum;

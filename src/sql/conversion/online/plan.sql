@@ -22,8 +22,7 @@ CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause
     AS $function$
 BEGIN
     IF EXISTS (SELECT FROM unnest(work.shadows) s
-                   LEFT JOIN snowflake._shadow_pairs(s.relid) p ON p.attnum = s.attnum
-                   WHERE p.is_always IS NOT TRUE OR s.same IS NULL)
+                   WHERE s.trigger_name IS NULL OR NOT s.is_exact)
        OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.twin IS NULL) THEN
         RETURN QUERY
             SELECT format('SELECT snowflake._add_shadows(%L)', (work.part).seq),
@@ -152,7 +151,7 @@ BEGIN
                'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly',
                NULL::regclass, NULL::bigint, NULL::name
             WHERE EXISTS (SELECT FROM unnest(work.shadows) s)
-              AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.trigger_name IS NOT NULL);
+              AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.same IS NOT NULL);
     RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
     RETURN QUERY
         SELECT format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true)', part.seq, part.increment),
@@ -175,10 +174,11 @@ CREATE FUNCTION snowflake._conversions(
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(ARRAY(
         SELECT (p.relid, p.attnum, a.attname, false, NULL, NULL, NULL, true, false, false)::snowflake._conversion_column
-            FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum));
+            FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
+            WHERE p.trigger_name IS NOT NULL));
 BEGIN
     RETURN QUERY
-        SELECT p.sequence, s.relid, s.attname, s.shadow_name, s.is_filled,
+        SELECT p.sequence::text, s.relid, s.attname, s.shadow_name, s.is_filled,
                (SELECT count(*) FROM snowflake._index_twins(shadows) t JOIN pg_index i ON i.indexrelid = t.original
                     WHERE t.relid = s.relid AND NOT t.is_ready
                       AND (s.attnum = ANY (i.indkey::smallint[])
@@ -193,7 +193,7 @@ BEGIN
             LEFT JOIN LATERAL (
                 SELECT x.pid, x.query FROM pg_stat_activity x
                     WHERE x.datname = current_database() AND x.state = 'active' AND x.query LIKE 'snowflake: %'
-                      AND strpos(x.query, ' table ' || s.relid::text) > 0
+                      AND strpos(x.query || ':', format(' table %s:', s.relid)) > 0
                     ORDER BY x.query_start LIMIT 1
             ) r ON true
             ORDER BY s.relid::oid, s.attnum;

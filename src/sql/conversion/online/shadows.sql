@@ -1,27 +1,37 @@
 -- Shadow columns: a conversion without a long lock gives each smallint or integer column a bigint one beside it,
 -- which takes its place at the end (src/conversion/shadow.hpp).
 --
--- No table says how far such a conversion has come: the catalog does. A shadow is the column that a trigger of
--- the extension keeps, by a condition that names the pair; and it is filled when the constraint that compares the
--- pair is valid. What is built on it (see twins.sql) has a name that tells what it is.
+-- No table says how far such a conversion has come: the catalog does, and only what the owner of the table alone can have
+-- put there is believed. A check that compares two columns proves that they are a column and its shadow; once it is valid,
+-- the shadow is filled. A trigger keeps the shadow, and names the sequence. Any holder of the right TRIGGER can make such a
+-- trigger, or replace it, but only the owner can let it fire ALWAYS, which is how an owner signs it. What is built on a
+-- shadow (see twins.sql) has a name that tells what it is.
 
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_keep_shadow'
     LANGUAGE C;
 COMMENT ON FUNCTION snowflake._keep_shadow() IS
-    'gives the shadow of a column its number; for triggers with the condition NEW.shadow IS DISTINCT FROM NEW.column';
+    'gives the shadow of a column its number, where a check of the table compares the two; for triggers with the condition NEW.shadow IS DISTINCT FROM NEW.column';
+
+CREATE FUNCTION snowflake._compared_by(
+        check_constraint oid,
+        OUT attnum smallint, OUT shadow smallint,
+        OUT refuses_null boolean) -- whether a shadow that is null does not pass
+    AS 'MODULE_PATHNAME', 'snowflake_compared_by'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake._compared_by(oid) IS
+    'returns the column and the shadow that a check compares; NULL: it says something else';
 
 CREATE FUNCTION snowflake._fill_pages(
-        tab regclass, role oid, -- NULL: the caller
-        sources smallint[], shadows smallint[],
+        tab regclass, sources smallint[], shadows smallint[],
         first_page bigint, end_page bigint,
         waits boolean,       -- for a row that is locked; then the call ends with the first row that it has changed
         OUT filled bigint,   -- how many rows it has changed
         OUT in_use bigint)   -- how many it left as they are because other sessions have locked them
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._fill_pages(regclass, oid, smallint[], smallint[], bigint, bigint, boolean) IS
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._fill_pages(regclass, smallint[], smallint[], bigint, bigint, boolean) IS
     'fills the shadows of the rows on some pages of a table, and changes nothing else: no trigger, rule or policy has a say';
 
 CREATE FUNCTION snowflake._pages_of(tab regclass)
@@ -54,48 +64,89 @@ CREATE FUNCTION snowflake._expressions_with_names(
     SET bytea_output = hex
     SET lc_monetary = 'C';
 COMMENT ON FUNCTION snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[]) IS
-    'returns the expressions that an object stores as if columns had other names; NULL: one names the whole row';
+    'returns the expressions that an object stores as if columns had other names; NULL: one names other than columns of the relation';
 
 CREATE TYPE snowflake._shadow AS (
     relid regclass,
     attnum smallint, attname name,      -- of the column that is to be replaced
     shadow smallint,                    -- NULL: there is no such column yet
     shadow_name name,
-    trigger_name name,                  -- NULL: nothing keeps the shadow
+    trigger_name name,                  -- NULL: nothing of the owner keeps the shadow
     same name,                          -- the constraint that compares the two; NULL: there is none
-    is_filled boolean);                 -- whether that is valid
+    is_exact boolean,                   -- whether that lets nulls pass as the column does
+    is_filled boolean);                 -- whether it does, and is valid
 COMMENT ON TYPE snowflake._shadow IS
     'a column that is to be replaced, and its shadow';
 
 CREATE FUNCTION snowflake._shadow_pairs(
         only_relid oid, -- NULL: any table
-        OUT relid regclass, OUT attnum smallint, OUT shadow smallint, OUT trigger_name name,
-        OUT is_always boolean, -- whether the trigger fires whatever the session says
-        OUT sequence text)     -- the name that the sequence had
+        OUT relid regclass, OUT attnum smallint, OUT shadow smallint,
+        OUT same name,         -- the check that proves the pair
+        OUT is_exact boolean,  -- whether that lets nulls pass as the column does
+        OUT is_valid boolean,  -- whether all rows have been seen to satisfy it
+        OUT trigger_name name, -- that keeps the shadow, signed by the owner; NULL: there is none
+        OUT sequence regclass) -- that the trigger names, and whose conversion takes the table along
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off -- the name of the sequence is compared
+    SET jit = off
     AS $function$
+DECLARE
+    for_each_row_before_insert_or_update constant integer := 1 + 2 + 4 + 16;
 BEGIN
-    -- By way of pg_depend, which has an index on what is referenced.
     RETURN QUERY
-        SELECT t.tgrelid::regclass, max(a.attnum) FILTER (WHERE a.atttypid <> 'bigint'::regtype)::smallint,
-               max(a.attnum) FILTER (WHERE a.atttypid = 'bigint'::regtype)::smallint, t.tgname, t.tgenabled = 'A',
-               convert_from(substring(t.tgargs FROM 1 FOR greatest(position('\x00'::bytea IN t.tgargs), 1) - 1), getdatabaseencoding())
-            FROM pg_depend f
-            JOIN pg_trigger t ON t.oid = f.objid
-            JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
-                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = t.tgrelid AND d.refobjsubid > 0
-            JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = d.refobjsubid
-            WHERE f.classid = 'pg_trigger'::regclass
-              AND f.refclassid = 'pg_proc'::regclass AND f.refobjid = 'snowflake._keep_shadow()'::regprocedure
-              AND t.tgrelid = coalesce(only_relid, t.tgrelid)
-            GROUP BY t.oid, t.tgrelid, t.tgname, t.tgenabled, t.tgargs
-            HAVING count(DISTINCT a.attnum) = 2;
+        SELECT DISTINCT ON (k.conrelid, pair.attnum)
+               k.conrelid::regclass, pair.attnum, pair.shadow, k.conname, pair.refuses_null = a.attnotnull, k.convalidated,
+               t.tgname, t.sequence::regclass
+            FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._compared_by(k.oid) pair
+            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
+            LEFT JOIN LATERAL (
+                SELECT x.tgname, q.oid AS sequence
+                    FROM pg_trigger x
+                    JOIN pg_class q
+                      ON q.relkind = 'S'
+                         AND q.oid::regclass::text
+                             = convert_from(substring(x.tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN x.tgargs), 1) - 1),
+                                            getdatabaseencoding())
+                    WHERE x.tgrelid = k.conrelid AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
+                      AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
+                      AND ARRAY(SELECT DISTINCT d.refobjsubid FROM pg_depend d
+                                    WHERE d.classid = 'pg_trigger'::regclass AND d.objid = x.oid
+                                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = x.tgrelid AND d.refobjsubid > 0
+                                    ORDER BY d.refobjsubid)
+                          = ARRAY[least(pair.attnum, pair.shadow), greatest(pair.attnum, pair.shadow)]::integer[]
+                      AND snowflake._is_taken_along(q.relowner, c.relowner)
+                    ORDER BY x.oid
+                    LIMIT 1
+            ) t ON true
+            WHERE k.contype = 'c' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
+              AND k.conrelid = coalesce(only_relid, k.conrelid) AND pair.shadow IS NOT NULL
+            ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid;
 END
 $function$;
 COMMENT ON FUNCTION snowflake._shadow_pairs(oid) IS
-    'finds the shadow columns of a table, or of all, that triggers keep';
+    'finds the columns of a table, or of all, that have shadows, and what keeps those';
+
+-- Those that are not signed, too: none is of use where the column is gone, and each would keep it from being dropped.
+CREATE FUNCTION snowflake._triggers_on_shadow(tab regclass, shadow smallint)
+    RETURNS SETOF name
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT t.tgname
+            FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid
+            WHERE d.classid = 'pg_trigger'::regclass AND d.refclassid = 'pg_class'::regclass
+              AND d.refobjid = tab AND d.refobjsubid = _triggers_on_shadow.shadow
+              AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._triggers_on_shadow(regclass, smallint) IS
+    'returns the names of the triggers for keeping shadows that name a shadow';
 
 CREATE FUNCTION snowflake._shadow_name(attname name)
     RETURNS name
@@ -123,30 +174,18 @@ CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
-    SET quote_all_identifiers = off -- what the server prints is compared
     SET jit = off
     AS $function$
 BEGIN
     RETURN ARRAY(
         SELECT (c.relid, c.attnum, c.attname, coalesce(p.shadow, named.attnum),
-                coalesce(kept.attname, snowflake._shadow_name(c.attname)), p.trigger_name, k.conname,
-                coalesce(k.convalidated, false))::snowflake._shadow
+                coalesce(proven.attname, snowflake._shadow_name(c.attname)), p.trigger_name,
+                p.same, coalesce(p.is_exact, false), coalesce(p.is_exact AND p.is_valid, false))::snowflake._shadow
             FROM unnest(columns) c
             LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
-            LEFT JOIN pg_attribute kept ON kept.attrelid = c.relid AND kept.attnum = p.shadow
-            JOIN pg_attribute present ON present.attrelid = c.relid AND present.attnum = c.attnum
+            LEFT JOIN pg_attribute proven ON proven.attrelid = c.relid AND proven.attnum = p.shadow
             LEFT JOIN pg_attribute named ON named.attrelid = c.relid AND named.attname = snowflake._shadow_name(c.attname)
                                         AND NOT named.attisdropped
-            LEFT JOIN LATERAL (
-                SELECT x.conname, x.convalidated FROM pg_constraint x
-                    WHERE x.conrelid = c.relid AND x.contype = 'c'
-                      AND pg_get_expr(x.conbin, x.conrelid)
-                          = format(CASE WHEN present.attnotnull THEN '((%I IS NOT NULL) AND (%1$I = %I))'
-                                        ELSE '(NOT (%I IS DISTINCT FROM %I))' END,
-                                   coalesce(kept.attname, snowflake._shadow_name(c.attname)), present.attname)
-                    ORDER BY x.convalidated DESC
-                    LIMIT 1
-            ) k ON true
             WHERE c.widened
             ORDER BY c.relid::oid, c.attnum);
 END
@@ -161,6 +200,7 @@ CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
+    SET quote_all_identifiers = off -- the name of the sequence is compared
     AS $function$
 DECLARE
     s record;
@@ -176,21 +216,22 @@ BEGIN
                     (s.shadow IS NULL,
                      format('ALTER TABLE %s ADD COLUMN %I bigint', s.relid, s.shadow_name),
                      format('ACCESS EXCLUSIVE lock on %s', s.relid)),
+                    -- Somebody made it, or disabled it.
+                    (s.trigger_name IS NULL
+                         AND EXISTS (SELECT FROM pg_trigger t
+                                         WHERE t.tgrelid = s.relid AND t.tgname = snowflake._shadow_trigger_name(s.attname)
+                                           AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure),
+                     format('DROP TRIGGER %I ON %s', snowflake._shadow_trigger_name(s.attname), s.relid), NULL),
                     (s.trigger_name IS NULL,
                      format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW '
                             'WHEN (NEW.%I IS DISTINCT FROM NEW.%I) EXECUTE FUNCTION snowflake._keep_shadow(%L)',
                             snowflake._shadow_trigger_name(s.attname), s.relid, s.shadow_name, s.attname, part.seq), NULL),
-                    (s.trigger_name IS NULL OR NOT EXISTS (SELECT FROM snowflake._shadow_pairs(s.relid) p
-                                                               WHERE p.attnum = s.attnum AND p.is_always),
-                     format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid,
-                            coalesce(s.trigger_name, snowflake._shadow_trigger_name(s.attname))), NULL),
+                    (s.trigger_name IS NULL,
+                     format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid, snowflake._shadow_trigger_name(s.attname)), NULL),
                     -- It was made when the column was NOT NULL and is not any more, or the other way round.
-                    (s.same IS NULL AND EXISTS (SELECT FROM pg_constraint k
-                                                    WHERE k.conrelid = s.relid AND k.contype = 'c'
-                                                      AND k.conname = snowflake._shadow_name(s.attname)
-                                                      AND k.conkey @> ARRAY[s.attnum, s.shadow] AND k.conkey <@ ARRAY[s.attnum, s.shadow]),
-                     format('ALTER TABLE %s DROP CONSTRAINT %I', s.relid, snowflake._shadow_name(s.attname)), NULL),
-                    (s.same IS NULL,
+                    (s.same IS NOT NULL AND NOT s.is_exact,
+                     format('ALTER TABLE %s DROP CONSTRAINT %I', s.relid, coalesce(s.same, s.shadow_name)), NULL),
+                    (NOT s.is_exact,
                      format(CASE WHEN s.attnotnull THEN 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL AND %3$I = %I) NOT VALID'
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,
                             s.relid, snowflake._shadow_name(s.attname), s.shadow_name, s.attname), NULL)

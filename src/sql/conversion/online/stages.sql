@@ -18,7 +18,7 @@ BEGIN
         RAISE EXCEPTION 'cannot convert sequence % yet', (work.part).name
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'These commands have not been run, or not to their end: ' || array_to_string(missing, '; '),
-                  HINT = format('SELECT command FROM snowflake.conversion_plan(%L, online => true) WHERE command IS NOT NULL \gexec', (work.part).name);
+                  HINT = format(E'SELECT command FROM snowflake.conversion_plan(%L, online => true) WHERE command IS NOT NULL \\gexec', (work.part).name);
     END IF;
 END
 $function$;

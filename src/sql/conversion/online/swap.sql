@@ -59,7 +59,8 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM (
-                SELECT format('DROP TRIGGER %I ON %s', s.trigger_name, s.relid), NULL
+                SELECT format('DROP TRIGGER %I ON %s', t, s.relid), NULL
+                    FROM snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
                 SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL
                     FROM snowflake._owned_sequences(part.columns, s, part.name) q
@@ -203,7 +204,7 @@ BEGIN
                 CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
                      ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) END,
                 snowflake._owner(coalesce(k.conrelid, s.relid))) step
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_\d+)?$'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
 END
 $function$;

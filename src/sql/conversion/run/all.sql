@@ -1,17 +1,16 @@
 -- All sequences, one after the other, each in a transaction of its own: what a conversion has locked, it holds until
 -- its transaction ends, and code of one owner could keep the tables of all others locked.
 
--- Those of columns that call nextval on them, or of whose identity they are. The extension's own is none of them. A
--- default that calls snowflake_compat.nextval does not depend on the sequence that it names.
-CREATE FUNCTION snowflake._sequences_named()
-    RETURNS SETOF oid
+-- A default that calls snowflake_compat.nextval does not depend on the sequence that it names.
+CREATE FUNCTION snowflake._sequences_named(OUT attrdef oid, OUT seq oid)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT c.oid
+        SELECT DISTINCT d.objid, c.oid
             FROM pg_depend d
             CROSS JOIN LATERAL snowflake._sequence_uses(d.classid, d.objid) used
             JOIN pg_class c ON c.relkind = 'S' AND c.relname = used.name[cardinality(used.name)]
@@ -22,8 +21,9 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake._sequences_named() IS
-    'finds the sequences that defaults may mean which call snowflake_compat.nextval with a name';
+    'finds the defaults that call snowflake_compat.nextval with a name, and the sequences that they may mean';
 
+-- Those of columns that call nextval on them, or of whose identity they are. The extension's own is none of them.
 CREATE FUNCTION snowflake._sequences_in_use(schema oid) -- NULL: any
     RETURNS regclass[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -43,7 +43,7 @@ BEGIN
                    OR EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                                     AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i')
-                   OR c.oid IN (SELECT snowflake._sequences_named()))
+                   OR c.oid IN (SELECT named.seq FROM snowflake._sequences_named() named))
             ORDER BY c.oid::regclass::text COLLATE "C");
 END
 $function$;
@@ -57,14 +57,19 @@ CREATE FUNCTION snowflake._convert_if_possible(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     name constant text := seq; -- An identity's sequence is another one of the same name afterwards.
+    is_running boolean := false;
     altered integer;
     obstacles text;
 BEGIN
+    IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse', false, false)) THEN
+        RETURN NULL;
+    END IF;
+    is_running := true;
     altered := snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
 EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_prerequisite_state OR plpgsql_error THEN
-    IF snowflake._is_of_the_system(SQLSTATE, false) THEN
+    IF snowflake._is_of_the_system(SQLSTATE, is_running) THEN
         RAISE;
     END IF;
     GET STACKED DIAGNOSTICS obstacles = PG_EXCEPTION_DETAIL;
@@ -74,7 +79,7 @@ EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_
 END
 $function$;
 COMMENT ON FUNCTION snowflake._convert_if_possible(regclass, text) IS
-    'converts a sequence and returns true; warns of what stands in the way, and returns false';
+    'converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns false';
 
 -- A procedure that commits can have no SET clause: it uses full names, and no operator of its own.
 CREATE PROCEDURE snowflake.convert_all(
@@ -85,14 +90,16 @@ CREATE PROCEDURE snowflake.convert_all(
     AS $procedure$
 DECLARE
     seq pg_catalog.regclass;
+    is_converted pg_catalog.bool;
 BEGIN
     COMMIT; -- Where that is an error, nothing has been done yet.
     converted := 0;
     refused := 0;
     FOREACH seq IN ARRAY snowflake._sequences_in_use(schema) LOOP
-        IF snowflake._convert_if_possible(seq, pg_catalog.current_setting('search_path')) THEN
+        is_converted := snowflake._convert_if_possible(seq, pg_catalog.current_setting('search_path'));
+        IF is_converted THEN
             converted := pg_catalog.int4pl(converted, 1);
-        ELSE
+        ELSIF NOT is_converted THEN
             refused := pg_catalog.int4pl(refused, 1);
         END IF;
         COMMIT;

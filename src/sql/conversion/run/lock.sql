@@ -1,4 +1,4 @@
--- One lock, and the wait for it (src/server/by_oid.hpp). locks.sql gets many with these. The update from pgEdge's extension needs
+-- One lock, and the wait for it (src/server/relations.hpp). locks.sql gets many with these. The update from pgEdge's extension needs
 -- them before it makes anything else.
 
 CREATE FUNCTION snowflake._lock(relation oid)

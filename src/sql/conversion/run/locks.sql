@@ -5,26 +5,6 @@
 -- gives all of them up, waits for that lock alone, and tries again: no other session is ever part of a deadlock
 -- because of it. The locks are those of a subtransaction, whose end by an error gives them back.
 
--- The commands of a plan name their relations with the schema. The owner of a schema could rename it and put
--- another one in its place, which the locks of relations do not prevent. A lock of the schema's row does. It
--- needs the right to change the catalog, which superusers have; they are who others would want to run their code.
-CREATE FUNCTION snowflake._hold_schemas(relations regclass[])
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-BEGIN
-    IF snowflake._is_superuser() THEN
-        PERFORM FROM pg_namespace n
-            WHERE n.oid IN (SELECT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations))
-            ORDER BY n.oid
-            FOR SHARE;
-    END IF;
-END
-$function$;
-COMMENT ON FUNCTION snowflake._hold_schemas(regclass[]) IS
-    'keeps the schemas of relations from being renamed until the transaction ends, for superusers';
-
 -- While one lock is waited for, another relation can come to depend on the sequence: the locks are taken until
 -- there is nothing new. The state that is returned was read when all of them were there.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
@@ -65,7 +45,6 @@ BEGIN
                 END LOOP;
                 next := NULL;
                 PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
-                PERFORM snowflake._hold_schemas(wanted);
                 locked := locked || wanted;
                 -- This locks what views read.
                 state := snowflake._present_state(request);

@@ -3,7 +3,7 @@
 
 #include "server/server.hpp"
 
-namespace snowflake::holders {
+namespace snowflake::lock_holders {
 
 // When the transactions began that hold the lock.
 struct Starts {
@@ -23,4 +23,4 @@ Starts find(Relation sequence);
 // the module is loaded.
 void init();
 
-} // namespace snowflake::holders
+} // namespace snowflake::lock_holders

@@ -7,14 +7,16 @@
 #include "pure/layout.hpp"
 #include "server.hpp"
 
-namespace snowflake::by_oid {
+namespace snowflake::relations {
 
 // Every function here raises 42501 unless the current role is a superuser or has the rights of the
 // owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
 // there.
 
-// Locks a table or sequence until the transaction ends: a table in ACCESS EXCLUSIVE mode, a
-// sequence in SHARE ROW EXCLUSIVE mode. Returns whether it exists.
+// Locks a relation until the transaction ends, and its schema against being renamed: a command that
+// names the relation finds this one. Returns whether it exists. Without a mode: a table in ACCESS
+// EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
+bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
 
 // Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
@@ -44,4 +46,4 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute);
 std::int64_t glimpse_last_value(Oid sequence);
 std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 
-} // namespace snowflake::by_oid
+} // namespace snowflake::relations

@@ -1,44 +1,30 @@
 // The table snowflake.nodes, in which each row is an act: what an instance has said about numbers,
 // or what another has said about it. Rows are added and never changed. The table is replicated
 // among the instances.
-//
-// Its columns never change, so that servers of all versions can replicate it to each other. A later
-// version has the column "more" for what it has to add.
 #pragma once
 
-#include "pure/claims.hpp"
-#include "server/server.hpp"
+#include "registry_row.hpp"
 
-namespace snowflake::acts {
-
-// An act as the table has it. The texts are palloc'd.
-struct StoredAct : Act {
-    const char *where = nullptr; // the place, as people read it
-    const char *name = nullptr;  // what people call the instance
-    const char *version = nullptr;
-};
+namespace snowflake::registry {
 
 using Acts = std::span<const StoredAct>;
 
 // The acts as this instance sees them.
-using View = Registry<StoredAct>;
-View see(Acts acts);
+using Registry = snowflake::Registry<StoredAct>;
+Registry of(Acts acts);
 
 // What is written of an act. The rest follows from what is known.
 struct NewAct {
     Kind kind = Kind::unknown;
     std::int32_t first = 0;
     std::int32_t last = 0;
-    Identity about = {};
+    Instance about = {};
     const char *name = nullptr;
     std::int64_t claimed_at = 0;
     std::int64_t said_at = 0;
     std::int64_t free_from = 0; // 0: none
     ActId answers = {};
 };
-
-// Returns the word for a kind that the table and the view show.
-const char *word_for(Kind kind);
 
 // Returns the OID of the table; InvalidOid: the extension is not installed. Like all functions that
 // read the table, it raises 42P16 if the table is not as the extension made it.
@@ -60,6 +46,12 @@ struct Arrival {
 };
 Arrival read_arrival(Relation table, HeapTuple added, int setting);
 
+// Returns whether the open table has an act of this name.
+bool contains(Relation table, const ActId &act);
+
+// Returns whether this session is writing the act now.
+bool is_being_written(const ActId &act);
+
 // Makes other sessions that write acts wait until the transaction ends; replication does not wait.
 // Raises 55000 if there is no table.
 void lock();
@@ -75,24 +67,16 @@ void write(const NewAct &act);
 void pass_on(const StoredAct &act);
 
 // Begins an act of this instance: whose it is, and when it is said.
-NewAct own_act(const View &view, std::int64_t now_us);
+NewAct own_act(const Registry &registry, std::int64_t now_us);
 
 // Says an act of this instance again, which is still in force.
 void say_again(NewAct act, const StoredAct &before);
 
 // Gives up a part of what an act about any instance has taken, from a time on.
-void give_up(const View &view, Kind kind, const StoredAct &of, std::int32_t first,
+void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us);
 
 // The name of an instance that was given none: cluster_name, or else the number. palloc'd.
 const char *default_name(std::int32_t node);
 
-// Decides what becomes of a row that is to be added, changed or removed: the tuple to add; null:
-// nothing is done. A row that arrives by replication never fails: it is passed over if it is there
-// already, or cannot be read. Raises 55000 if somebody types UPDATE or DELETE.
-HeapTuple guard_row(const TriggerData &trigger);
-
-// Keeps the rows over a TRUNCATE that arrives by replication. Raises 55000 for one that is typed.
-void guard_truncate(const TriggerData &trigger);
-
-} // namespace snowflake::acts
+} // namespace snowflake::registry

@@ -1,4 +1,4 @@
-#include "place.hpp"
+#include "server_place.hpp"
 
 #include "server/server.hpp"
 
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace snowflake::place {
+namespace snowflake::server_place {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::uint64_t number_of(const char *place) {
                                             static_cast<int>(strlen(place)), 0));
 }
 
-} // namespace snowflake::place
+} // namespace snowflake::server_place

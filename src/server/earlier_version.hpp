@@ -7,7 +7,7 @@
 
 #include "server.hpp"
 
-namespace snowflake::earlier {
+namespace snowflake::earlier_version {
 
 // The hint of errors that end with the update.
 inline constexpr const char *hint_to_update = "ALTER EXTENSION snowflake UPDATE;";
@@ -28,4 +28,4 @@ inline bool returns_null(FunctionCallInfo fcinfo) {
     return PG_ARGISNULL(0);
 }
 
-} // namespace snowflake::earlier
+} // namespace snowflake::earlier_version

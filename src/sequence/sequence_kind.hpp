@@ -7,13 +7,13 @@
 
 #include "server/server.hpp"
 
-namespace snowflake::marks {
+namespace snowflake::sequence_kind {
 
 // The INCREMENT that makes the server's own nextval fail. It tells nothing about the stride.
 inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max();
 
 // The MAXVALUE of a snowflake sequence that is not guarded.
-inline constexpr std::int64_t mark_max_value = std::numeric_limits<std::int64_t>::max() - 1;
+inline constexpr std::int64_t unguarded_max_value = std::numeric_limits<std::int64_t>::max() - 1;
 
 // Tells whether a relation is a sequence that makes snowflake IDs. The relation need not exist.
 inline bool is_snowflake(Oid relid) {
@@ -22,9 +22,9 @@ inline bool is_snowflake(Oid relid) {
         return false;
     const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
     const bool result =
-        options->seqincrement == guard_increment || options->seqmax == mark_max_value;
+        options->seqincrement == guard_increment || options->seqmax == unguarded_max_value;
     ReleaseSysCache(tuple);
     return result;
 }
 
-} // namespace snowflake::marks
+} // namespace snowflake::sequence_kind

@@ -1,17 +1,18 @@
-#include "ended.hpp"
+#include "ended_transactions.hpp"
 
 namespace snowflake {
 
 namespace {
 
-bool was_running(const Ended &ended, TransactionId transaction) {
+bool was_running(const EndedTransactions &ended, TransactionId transaction) {
     return std::binary_search(ended.running, ended.running + ended.running_count, transaction);
 }
 
 } // namespace
 
-Ended ended_in(Snapshot snapshot, MemoryContext context) {
-    Ended ended{.next = snapshot->xmax, .running_count = snapshot->xcnt, .running = nullptr};
+EndedTransactions ended_in(Snapshot snapshot, MemoryContext context) {
+    EndedTransactions ended{
+        .next = snapshot->xmax, .running_count = snapshot->xcnt, .running = nullptr};
     if (ended.running_count > 0) {
         ended.running = static_cast<TransactionId *>(
             MemoryContextAlloc(context, ended.running_count * sizeof(TransactionId)));
@@ -21,13 +22,13 @@ Ended ended_in(Snapshot snapshot, MemoryContext context) {
     return ended;
 }
 
-void forget(Ended &ended) {
+void forget(EndedTransactions &ended) {
     if (ended.running != nullptr)
         pfree(ended.running);
     ended = {};
 }
 
-bool shows(Snapshot snapshot, const Ended &ended) {
+bool shows(Snapshot snapshot, const EndedTransactions &ended) {
     // Snapshots of logical decoding, and of the time before a standby was promoted, list their
     // transactions in another way.
     if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||

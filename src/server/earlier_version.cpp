@@ -1,8 +1,8 @@
-#include "earlier.hpp"
+#include "earlier_version.hpp"
 
 #include "schema.hpp"
 
-namespace snowflake::earlier {
+namespace snowflake::earlier_version {
 
 namespace {
 
@@ -48,4 +48,4 @@ void require_same_bits() {
     looked_up_in = server::current_transaction();
 }
 
-} // namespace snowflake::earlier
+} // namespace snowflake::earlier_version

@@ -7,7 +7,7 @@
 namespace snowflake {
 
 // The transactions that had ended: all before next but those that were still running.
-struct Ended {
+struct EndedTransactions {
     TransactionId next = InvalidTransactionId;
     std::uint32_t running_count = 0;
     TransactionId *running = nullptr; // in the order of their numbers
@@ -15,13 +15,13 @@ struct Ended {
 
 // Finds the transactions that a snapshot shows to have ended. The memory of running is of the
 // context.
-Ended ended_in(Snapshot snapshot, MemoryContext context);
+EndedTransactions ended_in(Snapshot snapshot, MemoryContext context);
 
 // Frees running.
-void forget(Ended &ended);
+void forget(EndedTransactions &ended);
 
 // Tells whether a snapshot shows the end of all these transactions. It then shows every row that
 // they have committed.
-bool shows(Snapshot snapshot, const Ended &ended);
+bool shows(Snapshot snapshot, const EndedTransactions &ended);
 
 } // namespace snowflake

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace snowflake::place {
+namespace snowflake::server_place {
 
 // Returns the place as people read it: the host, and the data directory with what tells it from a
 // copy of it. A physical copy runs in another place than its original, also on the same host; a
@@ -13,4 +13,4 @@ const char *here();
 // Returns a number that stands for a place, for the rule of claims.
 std::uint64_t number_of(const char *place);
 
-} // namespace snowflake::place
+} // namespace snowflake::server_place

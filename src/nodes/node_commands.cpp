@@ -1,30 +1,30 @@
-#include "numbering.hpp"
+#include "node_commands.hpp"
 
 #include "announcer.hpp"
+#include "latest_ids.hpp"
 #include "node_errors.hpp"
-#include "place.hpp"
 #include "server/clock.hpp"
+#include "server_place.hpp"
 #include "settings.hpp"
-#include "sightings.hpp"
 
-namespace snowflake::numbering {
+namespace snowflake::node_commands {
 
 namespace {
 
-using acts::Acts;
-using acts::NewAct;
-using acts::StoredAct;
-using acts::View;
+using registry::Acts;
+using registry::NewAct;
+using registry::Registry;
+using registry::StoredAct;
 
 // What a command starts from: the acts, under the lock.
 struct Start {
     Acts acts;
-    View view;
+    Registry registry;
     std::int64_t now_us;
 };
 
 Start begin() {
-    acts::lock();
+    registry::lock();
     // It would not see the acts of a session that it has waited for.
     if (IsolationUsesXactSnapshot())
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -32,21 +32,21 @@ Start begin() {
                        XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
                 errhint("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT snowflake.claim_node(); "
                         "COMMIT;"));
-    const Acts all = acts::read();
-    return {.acts = all, .view = acts::see(all), .now_us = clock_us()};
+    const Acts all = registry::read();
+    return {.acts = all, .registry = registry::of(all), .now_us = clock_us()};
 }
 
 // Calls action with each part of an act's range for which the act is still in force.
 template <typename Action>
-void for_each_standing_part(const View &view, const StoredAct &act, Action action) {
+void for_each_standing_part(const Registry &registry, const StoredAct &act, Action action) {
     std::int32_t first = 0;
     for (std::int32_t node = std::max(act.first, 1);
          node <= std::min(act.last, last_claimable_node); ++node) {
-        if (!view.stands(act, node))
+        if (!registry.stands(act, node))
             continue;
         if (first == 0)
             first = node;
-        if (node == act.last || node == last_claimable_node || !view.stands(act, node + 1)) {
+        if (node == act.last || node == last_claimable_node || !registry.stands(act, node + 1)) {
             action(first, node);
             first = 0;
         }
@@ -76,7 +76,7 @@ void require_credible_clock(const Start &start) {
                 errdetail("The clock reads %s; the epoch is %s.", time_text(start.now_us),
                           time_text(default_layout.epoch_us())),
                 errhint("Set the system clock of the server."));
-    const StoredAct *latest = start.view.latest_claim();
+    const StoredAct *latest = start.registry.latest_claim();
     if (latest != nullptr && latest->claimed_at > start.now_us + clock_tolerance_us)
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("cannot claim a snowflake node by a clock that is behind a known claim"),
@@ -90,10 +90,10 @@ void require_credible_clock(const Start &start) {
 
 // Finds the time of the last ID that this database can have made with a number.
 std::int64_t last_id_us(std::int32_t first, std::int32_t last) {
-    const Sightings &sightings = Sightings::look();
+    const LatestIds &latest_ids = LatestIds::look();
     std::int64_t latest = 0;
     for (std::int32_t node = first; node <= last; ++node)
-        latest = std::max(latest, sightings.latest_us(node));
+        latest = std::max(latest, latest_ids.latest_us(node));
     SPI_connect();
     Oid types[] = {INT4OID, INT4OID};
     Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
@@ -118,26 +118,27 @@ std::int64_t free_from(const Start &start, std::int32_t first, std::int32_t last
 
 // Only the server that has made a claim, or has said that it took its place, gives it up.
 void require_at_home(const Start &start) {
-    if (const StoredAct *last = start.view.last_said(); last != nullptr && !start.view.is_at_home())
+    if (const StoredAct *last = start.registry.last_said();
+        last != nullptr && !start.registry.is_at_home())
         raise_moved(*last);
 }
 
 void require_not_copied(const Start &start, int setting) {
-    if (const auto verdict = start.view.judge(setting, start.now_us);
+    if (const auto verdict = start.registry.judge(setting, start.now_us);
         verdict.standing == Standing::copied)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
 }
 
-void require_other(const Start &start, const Identity &identity, const char *instead) {
-    if (identity == start.view.self())
+void require_other(const Start &start, const Instance &instance, const char *instead) {
+    if (instance == start.registry.self())
         ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                 errmsg("this is the identity of this instance itself"), errhint("%s", instead));
 }
 
 std::int32_t choose(const Start &start) {
-    const Sightings &sightings = Sightings::look();
-    const std::int32_t node = start.view.choose(start.now_us, [&](std::int32_t candidate) {
-        return sightings.seen(candidate, start.now_us);
+    const LatestIds &latest_ids = LatestIds::look();
+    const std::int32_t node = start.registry.choose(start.now_us, [&](std::int32_t candidate) {
+        return latest_ids.seen(candidate, start.now_us);
     });
     if (node == 0)
         ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -148,18 +149,19 @@ std::int32_t choose(const Start &start) {
     return node;
 }
 
-// A number that somebody names is theirs to know. IDs at hand can only warn of a mistake, unless
-// they lie in the future: then the same IDs could be made again.
-void check_sightings(const Start &start, std::int32_t node) {
-    const Sightings &sightings = Sightings::look();
-    const std::int64_t latest = sightings.latest_us(node);
+// Compares a number that the caller has named with the IDs in tables. Past IDs of the number only
+// raise a warning: the caller may know that their maker is gone. IDs of a time to come raise an
+// error, because this instance could make the same IDs again.
+void check_latest_ids(const Start &start, std::int32_t node) {
+    const LatestIds &latest_ids = LatestIds::look();
+    const std::int64_t latest = latest_ids.latest_us(node);
     if (latest > start.now_us)
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_IN_USE),
             errmsg("snowflake node %d has made IDs of a time to come", node),
             errdetail("A table of this database has IDs of the node up to %s.", time_text(latest)),
             errhint("%s", how_to_claim_another()));
-    if (latest != 0 && node != derived_node(start.view.self()))
+    if (latest != 0 && node != derived_node(start.registry.self()))
         ereport(WARNING, errmsg("tables of this database have IDs of snowflake node %d", node),
                 errdetail("The latest is of %s.", time_text(latest)),
                 errhint("If another server makes them: SELECT snowflake.release_node(); "
@@ -167,7 +169,7 @@ void check_sightings(const Start &start, std::int32_t node) {
 }
 
 void require_claimable(const Start &start, std::int32_t node, int setting) {
-    const auto as_setting = start.view.judge(node, start.now_us);
+    const auto as_setting = start.registry.judge(node, start.now_us);
     if (as_setting.standing == Standing::removed)
         return; // an explicit claim comes back
     if (as_setting.standing != Standing::valid)
@@ -203,11 +205,12 @@ void warn_unreplicated() {
 
 // The act by which the instance has claimed its number, unless another has the better claim to it.
 const StoredAct *kept_claim(const Start &start) {
-    const StoredAct *own = start.view.own_claim();
-    return own != nullptr && start.view.better_claim(own->first, own) == nullptr ? own : nullptr;
+    const StoredAct *own = start.registry.own_claim();
+    return own != nullptr && start.registry.better_claim(own->first, own) == nullptr ? own
+                                                                                     : nullptr;
 }
 
-// A lease is an advisory lock of a session; snowflake.lease_node tells its keys.
+// A node lease is an advisory lock of a session; snowflake.lease_node tells its keys.
 void require_not_leased(std::int32_t first, std::int32_t last) {
     SPI_connect();
     Oid types[] = {INT4OID, INT4OID};
@@ -246,13 +249,35 @@ Wanted wanted_number(const Start &start, std::optional<std::int32_t> node, const
     return {.node = choose(start), .named = false};
 }
 
+// The act by which this instance has a number as its own, by a claim or by a setting; null: it does
+// not have it, or keeps it for node leases.
+const StoredAct *own_act_on(const Start &start, std::int32_t node) {
+    const StoredAct *own = start.registry.standing(start.registry.self(), node);
+    return own != nullptr && own->holds() && own->kind != Kind::reserve ? own : nullptr;
+}
+
+// The act that release() ends; null: there is nothing to give up. Without a number it is the claim,
+// or else what an earlier value of the setting has left behind.
+const StoredAct *act_to_release(const Start &start, std::int32_t node, int setting) {
+    if (node != 0)
+        return own_act_on(start, node);
+    if (const StoredAct *claim = start.registry.own_claim())
+        return claim;
+    const StoredAct *left = nullptr;
+    for (const StoredAct &act : start.acts)
+        if (act.kind == Kind::setting && act.about == start.registry.self() &&
+            act.first != setting && start.registry.stands(act, act.first))
+            left = &act;
+    return left;
+}
+
 void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
-    if (!is_renamed && start.view.is_at_home())
+    if (!is_renamed && start.registry.is_at_home())
         return;
-    NewAct act = acts::own_act(start.view, start.now_us);
+    NewAct act = registry::own_act(start.registry, start.now_us);
     act.name = name;
-    acts::say_again(act, own);
+    registry::say_again(act, own);
 }
 
 } // namespace
@@ -261,7 +286,7 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const Start start = begin();
     const int setting = settings::node();
     require_not_copied(start, setting);
-    const StoredAct *own = start.view.own_claim();
+    const StoredAct *own = start.registry.own_claim();
     const StoredAct *kept = kept_claim(start);
     const Wanted wanted = wanted_number(start, node, kept, setting);
     require_range(wanted.node, wanted.node);
@@ -278,40 +303,29 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
         require_credible_clock(start);
     // The number that was lost is given up first, so that the rule looks at the other alone.
     if (own != nullptr && own->first != wanted.node)
-        acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
-                      free_from(start, own->first, own->last));
-    const Acts all = acts::read();
-    const Start now{.acts = all, .view = acts::see(all), .now_us = start.now_us};
+        registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
+                          free_from(start, own->first, own->last));
+    const Acts all = registry::read();
+    const Start now{.acts = all, .registry = registry::of(all), .now_us = start.now_us};
     require_claimable(now, wanted.node, setting);
-    const StoredAct *before = now.view.standing(now.view.self(), wanted.node);
+    const StoredAct *before = now.registry.standing(now.registry.self(), wanted.node);
     if (wanted.named && before == nullptr)
-        check_sightings(now, wanted.node);
-    NewAct act = acts::own_act(now.view, now.now_us);
+        check_latest_ids(now, wanted.node);
+    NewAct act = registry::own_act(now.registry, now.now_us);
     act.kind = Kind::claim;
     act.first = act.last = wanted.node;
-    act.name = name != nullptr ? name : acts::default_name(wanted.node);
+    act.name = name != nullptr ? name : registry::default_name(wanted.node);
     act.claimed_at = before != nullptr && before->holds() ? before->claimed_at : now.now_us;
-    acts::write(act);
+    registry::write(act);
     warn_unreplicated();
     return wanted.node;
 }
 
 GivenUp release(std::int32_t node) {
     const Start start = begin();
-    const View &view = start.view;
     const int setting = settings::node();
-    const StoredAct *own = view.own_claim();
-    if (node != 0 || own == nullptr) {
-        if (node == 0)
-            for (const StoredAct &act : start.acts)
-                if (act.kind == Kind::setting && act.about == view.self() && act.first != setting &&
-                    view.stands(act, act.first))
-                    node = act.first;
-        own = node == 0 ? nullptr : view.standing(view.self(), node);
-        if (own == nullptr || !own->holds() || own->kind == Kind::lease)
-            own = nullptr;
-    }
-    const bool is_set = own == nullptr ? node == 0 || node == setting : own->first == setting;
+    const StoredAct *own = act_to_release(start, node, setting);
+    const bool is_set = own != nullptr ? own->first == setting : node == 0 || node == setting;
     if (setting != 0 && is_set)
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -323,8 +337,8 @@ GivenUp release(std::int32_t node) {
     require_at_home(start);
     const GivenUp given_up{.node = own->first,
                            .free_from = free_from(start, own->first, own->last)};
-    acts::give_up(start.view, Kind::release, *own, own->first, own->last, start.now_us,
-                  given_up.free_from);
+    registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
+                      given_up.free_from);
     return given_up;
 }
 
@@ -334,43 +348,43 @@ std::int32_t announce() {
     const int setting = settings::node_is_given_to_all() ? settings::node() : settings::node_unset;
     if (announcer::say_what_lacks(setting))
         ++count;
-    const Acts all = acts::read();
-    const View view = acts::see(all);
+    const Acts all = registry::read();
+    const Registry registry = registry::of(all);
     std::int64_t now_us = start.now_us;
     for (const StoredAct &act : all) {
-        if (act.about != view.self() || !act.holds())
+        if (act.about != registry.self() || !act.holds())
             continue;
-        for_each_standing_part(view, act, [&](std::int32_t first, std::int32_t last) {
-            NewAct again = acts::own_act(view, now_us);
+        for_each_standing_part(registry, act, [&](std::int32_t first, std::int32_t last) {
+            NewAct again = registry::own_act(registry, now_us);
             again.said_at += count; // each is said after the one before
             again.first = first;
             again.last = last;
-            acts::say_again(again, act);
+            registry::say_again(again, act);
             ++count;
         });
     }
     if (count == 0) {
-        NewAct here = acts::own_act(view, now_us);
+        NewAct here = registry::own_act(registry, now_us);
         here.kind = Kind::here;
-        here.name = acts::default_name(0);
+        here.name = registry::default_name(0);
         here.claimed_at = now_us;
-        acts::write(here);
+        registry::write(here);
         ++count;
     }
     warn_unreplicated();
     return count;
 }
 
-std::int64_t remove(const Identity &identity) {
+std::int64_t remove(const Instance &instance) {
     const Start start = begin();
-    require_other(start, identity, "To give up its number: SELECT snowflake.release_node();");
+    require_other(start, instance, "To give up its number: SELECT snowflake.release_node();");
     std::int64_t latest = 0;
     for (const StoredAct &act : start.acts) {
-        if (act.about != identity || !act.holds())
+        if (act.about != instance || !act.holds())
             continue;
-        for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
+        for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {
             const std::int64_t from = free_from(start, first, last);
-            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, from);
+            registry::give_up(start.registry, Kind::remove, act, first, last, start.now_us, from);
             latest = std::max(latest, from);
         });
     }
@@ -379,33 +393,33 @@ std::int64_t remove(const Identity &identity) {
 
 void separate(bool forced) {
     const Start start = begin();
-    const StoredAct *last = start.view.last_said();
-    const bool copied = start.view.proof_of_original() != nullptr;
-    if (!forced && last != nullptr && start.view.is_at_home() && !copied)
+    const StoredAct *last = start.registry.last_said();
+    const bool copied = start.registry.proof_of_original() != nullptr;
+    if (!forced && last != nullptr && start.registry.is_at_home() && !copied)
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("this server is no copy: it runs where it claimed its snowflake node"),
-                errdetail("It runs at %s.", place::here()),
+                errdetail("It runs at %s.", server_place::here()),
                 errhint("If it is a copy nonetheless: SELECT snowflake.separate_copy(true);"));
-    Identity identity = start.view.self();
+    Instance instance = start.registry.self();
     pg_uuid_t *random = DatumGetUUIDP(OidFunctionCall0(F_GEN_RANDOM_UUID));
     std::uint64_t bits = 0;
     memcpy(&bits, random->data, sizeof bits);
-    identity.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
-    acts::write({.kind = Kind::separate,
-                 .about = identity,
-                 .name = acts::default_name(0),
-                 .claimed_at = start.now_us,
-                 .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
-                 .free_from = 0,
-                 .answers = {}});
+    instance.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
+    registry::write({.kind = Kind::separate,
+                     .about = instance,
+                     .name = registry::default_name(0),
+                     .claimed_at = start.now_us,
+                     .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
+                     .free_from = 0,
+                     .answers = {}});
 }
 
 std::int32_t take_over(bool forced) {
     const Start start = begin();
     const StoredAct *predecessor = nullptr;
     for (const StoredAct &act : start.acts)
-        if (act.written_here && !is_passed_on(act.id) && act.about != start.view.self() &&
-            act.holds() && start.view.stands(act, act.first) &&
+        if (act.written_here && !is_passed_on(act.id) && act.about != start.registry.self() &&
+            act.holds() && start.registry.stands(act, act.first) &&
             (predecessor == nullptr || act.said_at > predecessor->said_at))
             predecessor = &act;
     if (predecessor == nullptr)
@@ -422,38 +436,39 @@ std::int32_t take_over(bool forced) {
     for (const StoredAct &act : start.acts) {
         if (act.about != predecessor->about || !act.holds())
             continue;
-        for_each_standing_part(start.view, act, [&](std::int32_t first, std::int32_t last) {
-            acts::give_up(start.view, Kind::remove, act, first, last, start.now_us, start.now_us);
-            NewAct again = acts::own_act(start.view, start.now_us);
+        for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {
+            registry::give_up(start.registry, Kind::remove, act, first, last, start.now_us,
+                              start.now_us);
+            NewAct again = registry::own_act(start.registry, start.now_us);
             again.said_at += count;
             again.first = first;
             again.last = last;
-            acts::say_again(again, act);
+            registry::say_again(again, act);
             count += last - first + 1;
         });
     }
     return count;
 }
 
-void ignore(const Identity &identity) {
+void ignore(const Instance &instance) {
     const Start start = begin();
-    require_other(start, identity,
+    require_other(start, instance,
                   "Take the identity of the other: SELECT * FROM "
                   "snowflake.cluster;");
-    if (start.view.is_ignored(identity))
+    if (start.registry.is_ignored(instance))
         return;
     const char *name = "unrelated";
     for (const StoredAct &act : start.acts)
-        if (act.about == identity)
+        if (act.about == instance)
             name = act.name;
-    acts::write({.kind = Kind::ignore,
-                 .about = identity,
-                 .name = name,
-                 .claimed_at = start.now_us,
-                 // Elsewhere this act is nothing that the other instance has said.
-                 .said_at = start.now_us,
-                 .free_from = 0,
-                 .answers = {}});
+    registry::write({.kind = Kind::ignore,
+                     .about = instance,
+                     .name = name,
+                     .claimed_at = start.now_us,
+                     // Elsewhere this act is nothing that the other instance has said.
+                     .said_at = start.now_us,
+                     .free_from = 0,
+                     .answers = {}});
 }
 
 std::int32_t reserve(std::int32_t first, std::int32_t last) {
@@ -464,13 +479,12 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
     StringInfoData in_use;
     initStringInfo(&in_use);
     const auto is_reserved = [&start](std::int32_t node) {
-        const StoredAct *mine = start.view.standing(start.view.self(), node);
-        return mine != nullptr && mine->kind == Kind::lease;
+        const StoredAct *mine = start.registry.standing(start.registry.self(), node);
+        return mine != nullptr && mine->kind == Kind::reserve;
     };
     for (std::int32_t node = first; node <= last; ++node) {
-        const StoredAct *mine = start.view.standing(start.view.self(), node);
-        const bool is_own = mine != nullptr && mine->holds() && mine->kind != Kind::lease;
-        if (node == settings::node() || is_own || start.view.is_taken(node, start.now_us))
+        if (node == settings::node() || own_act_on(start, node) != nullptr ||
+            start.registry.is_taken(node, start.now_us))
             appendStringInfo(&in_use, in_use.len == 0 ? "%d" : ", %d", node);
     }
     if (in_use.len > 0)
@@ -482,16 +496,16 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
     for (std::int32_t node = first; node <= last; ++node) {
         if (is_reserved(node))
             continue;
-        NewAct act = acts::own_act(start.view, start.now_us);
+        NewAct act = registry::own_act(start.registry, start.now_us);
         act.said_at += count;
-        act.kind = Kind::lease;
+        act.kind = Kind::reserve;
         act.first = node;
         while (node < last && !is_reserved(node + 1))
             ++node;
         act.last = node;
-        act.name = acts::default_name(act.first);
+        act.name = registry::default_name(act.first);
         act.claimed_at = start.now_us;
-        acts::write(act);
+        registry::write(act);
         count += act.last - act.first + 1;
     }
     return count;
@@ -502,21 +516,22 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
     const Start start = begin();
     require_at_home(start);
     const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
-        const StoredAct *lease = start.view.standing(start.view.self(), node);
-        if (lease == nullptr || lease->kind != Kind::lease)
+        const StoredAct *act = start.registry.standing(start.registry.self(), node);
+        if (act == nullptr || act->kind != Kind::reserve)
             ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("snowflake node %d is not reserved for leases on this instance", node),
                     errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
                             "WHERE is_this_instance AND kind = 'lease';"));
-        return *lease;
+        return *act;
     };
-    const StoredAct &lease = reserved_by(first);
+    const StoredAct &reservation = reserved_by(first);
     for (std::int32_t node = first + 1; node <= last; ++node)
         (void)reserved_by(node);
     require_not_leased(first, last);
     const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
-    acts::give_up(start.view, Kind::release, lease, first, last, start.now_us, given_up.free_from);
+    registry::give_up(start.registry, Kind::release, reservation, first, last, start.now_us,
+                      given_up.free_from);
     return given_up;
 }
 
-} // namespace snowflake::numbering
+} // namespace snowflake::node_commands

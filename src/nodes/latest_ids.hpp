@@ -7,12 +7,12 @@
 
 namespace snowflake {
 
-class Sightings {
+class LatestIds {
   public:
     // Looks at the latest IDs in tables whose default makes them in the default layout: at no more
     // than some hundred IDs a table and some hundred tables, by their indexes. Waits for no lock,
     // and runs no code of users. The current role must be a superuser. palloc'd.
-    static const Sightings &look();
+    static const LatestIds &look();
 
     // What the IDs tell of a number at this time, in Unix microseconds.
     [[nodiscard]] Seen seen(std::int32_t node, std::int64_t now_us) const {

@@ -1,6 +1,8 @@
-#include "by_oid.hpp"
+#include "relations.hpp"
 
-namespace snowflake::by_oid {
+#include "maximum_index.hpp"
+
+namespace snowflake::relations {
 
 namespace {
 
@@ -10,53 +12,50 @@ bool is_at_hand(Oid relation) {
     const Oid owner = server::owner_of(relation);
     if (!OidIsValid(owner))
         return false;
-    if (!has_privs_of_role(GetUserId(), owner))
+    if (!server::may_act_for(GetUserId(), owner))
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("must be owner of relation %s", get_rel_name(relation)));
     return true;
 }
 
-// Locks a relation until the transaction ends. A session does not wait for a lock that it could not
-// have, and the relation can change hands while it waits: the owner is looked up before and after.
-bool lock(Oid relation, LOCKMODE mode) {
+// A session does not wait for a lock that it could not have, and the relation can change hands
+// while it waits: the owner is looked up before and after.
+bool lock_relation(Oid relation, LOCKMODE mode) {
     if (!is_at_hand(relation))
         return false;
     LockRelationOid(relation, mode);
     return is_at_hand(relation);
 }
 
+// To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
+// that.
+void hold_schema(Oid schema) {
+    Relation schemas = table_open(NamespaceRelationId, RowShareLock);
+    HeapTuple cached = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+    if (HeapTupleIsValid(cached)) {
+        HeapTupleData row{};
+        row.t_self = cached->t_self;
+        ReleaseSysCache(cached);
+        Buffer buffer = InvalidBuffer;
+        TM_FailureData failure{};
+        const TM_Result result =
+            heap_lock_tuple(schemas, &row, GetCurrentCommandId(true), LockTupleKeyShare,
+                            LockWaitBlock, false, &buffer, &failure);
+        ReleaseBuffer(buffer);
+        if (result != TM_Ok && result != TM_SelfModified)
+            ereport(
+                ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
+                errhint("Call the function again."));
+    }
+    table_close(schemas, NoLock);
+}
+
 Relation open_to_read(Oid relid) {
-    if (!lock(relid, AccessShareLock))
+    if (!lock_relation(relid, AccessShareLock))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
                 errmsg("relation with OID %u does not exist", relid));
     return relation_open(relid, NoLock);
-}
-
-// An index whose last entry is the greatest value of the column.
-bool is_usable(Relation index, AttrNumber attribute) {
-    const auto *form = index->rd_index;
-    return index->rd_rel->relam == BTREE_AM_OID && form->indisvalid && form->indisready &&
-           form->indkey.values[0] == attribute && index->rd_opcintype[0] == INT8OID &&
-           (index->rd_indoption[0] & INDOPTION_DESC) == 0 &&
-           heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr);
-}
-
-// Opens the first index of a table that is usable; nullptr: there is none. An index that is locked
-// against readers, as REINDEX does, is passed over unless the caller may wait.
-Relation open_index(Relation table, AttrNumber attribute, bool may_wait) {
-    const List *indexes = RelationGetIndexList(table);
-    for (int i = 0; i < list_length(indexes); ++i) {
-        const Oid oid = list_nth_oid(indexes, i);
-        if (may_wait)
-            LockRelationOid(oid, AccessShareLock);
-        else if (!ConditionalLockRelationOid(oid, AccessShareLock))
-            continue;
-        Relation index = index_open(oid, NoLock);
-        if (is_usable(index, attribute))
-            return index;
-        index_close(index, AccessShareLock);
-    }
-    return nullptr;
 }
 
 // Reads the last entry, and closes the index. Nulls come last in an index, and first when it is
@@ -120,8 +119,15 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 } // namespace
 
 void wait_for_vacuum(Oid relation) {
-    if (lock(relation, ShareUpdateExclusiveLock))
+    if (lock_relation(relation, ShareUpdateExclusiveLock))
         UnlockRelationOid(relation, ShareUpdateExclusiveLock);
+}
+
+bool lock(Oid relation, LOCKMODE mode) {
+    if (!lock_relation(relation, mode))
+        return false;
+    hold_schema(get_rel_namespace(relation));
+    return true;
 }
 
 bool lock(Oid relation) {
@@ -171,7 +177,7 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("column %d of \"%s\" is not a bigint column of a table", attribute,
                        RelationGetRelationName(relation)));
-    Relation index = open_index(relation, attribute, true);
+    Relation index = maximum_index::open(relation, attribute, true);
     // The latest snapshot shows what committed rows hold now, at every isolation level.
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
     const std::int64_t greatest = index != nullptr
@@ -201,7 +207,7 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     // A role learns nothing of rows that policies hide from it.
     const bool may_look =
         is_bigint(relation, attribute) && check_enable_rls(table, InvalidOid, true) != RLS_ENABLED;
-    Relation index = may_look ? open_index(relation, attribute, false) : nullptr;
+    Relation index = may_look ? maximum_index::open(relation, attribute, false) : nullptr;
     if (index != nullptr) {
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         greatest = last_entry(relation, index, attribute, snapshot);
@@ -211,4 +217,4 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     return greatest;
 }
 
-} // namespace snowflake::by_oid
+} // namespace snowflake::relations

@@ -5,11 +5,11 @@
 // raises 0A000 in a transaction that has one snapshot for all its statements.
 #pragma once
 
-#include "acts.hpp"
+#include "registry.hpp"
 
 #include <optional>
 
-namespace snowflake::numbering {
+namespace snowflake::node_commands {
 
 // Claims a number for this instance, and returns it. Without a number: the one that it has, or that
 // of the setting, or its derived one, or the next one up that nobody has. A number that was lost to
@@ -34,7 +34,7 @@ std::int32_t announce();
 
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
 // 0: it has nothing. Raises 22023 for this instance.
-std::int64_t remove(const Identity &identity);
+std::int64_t remove(const Instance &instance);
 
 // Makes this server, a physical copy, an instance of its own, without a number. Raises 55000 if it
 // runs where it claimed its number, unless forced.
@@ -45,14 +45,14 @@ void separate(bool forced);
 std::int32_t take_over(bool forced);
 
 // Lets the claims of another instance count for nothing here. Raises 22023 for this instance.
-void ignore(const Identity &identity);
+void ignore(const Instance &instance);
 
-// Claims a range of numbers for leases, and returns how many were not reserved before. Raises 22023
-// if it is no range of numbers, 55006 if one of them is in use.
+// Claims a range of numbers for node leases, and returns how many were not reserved before. Raises
+// 22023 if it is no range of numbers, 55006 if one of them is in use.
 std::int32_t reserve(std::int32_t first, std::int32_t last);
 
-// Gives up numbers that are reserved for leases. Returns as release() does. Raises 55000 if one is
-// not reserved here, 55006 if a session has one.
+// Gives up numbers that are reserved for node leases. Returns as release() does. Raises 55000 if
+// one is not reserved here, 55006 if a session has one.
 GivenUp release_reserved(std::int32_t first, std::int32_t last);
 
-} // namespace snowflake::numbering
+} // namespace snowflake::node_commands

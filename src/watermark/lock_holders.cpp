@@ -1,8 +1,8 @@
-#include "holders.hpp"
+#include "lock_holders.hpp"
 
 #include "sequence/session.hpp"
 
-namespace snowflake::holders {
+namespace snowflake::lock_holders {
 
 namespace {
 
@@ -94,4 +94,4 @@ void init() {
     RegisterXactCallback(transaction_is_prepared, nullptr);
 }
 
-} // namespace snowflake::holders
+} // namespace snowflake::lock_holders

@@ -1,4 +1,6 @@
-#include "sightings.hpp"
+#include "latest_ids.hpp"
+
+#include "server/maximum_index.hpp"
 
 namespace snowflake {
 
@@ -16,35 +18,10 @@ constexpr const char *tables =
     "AND s.layout OPERATOR(snowflake.=) 'default' "
     "ORDER BY c.relpages DESC, c.oid DESC LIMIT 256";
 
-// Finds an index whose entries are in the order of the column; InvalidOid: there is none.
-Oid find_index(Relation table, AttrNumber attribute) {
-    Oid found = InvalidOid;
-    List *indexes = RelationGetIndexList(table);
-    const ListCell *cell = nullptr;
-    foreach (cell, indexes) {
-        const Oid oid = lfirst_oid(cell);
-        if (!ConditionalLockRelationOid(oid, AccessShareLock))
-            continue;
-        Relation index = index_open(oid, NoLock);
-        const bool fits = index->rd_index->indisvalid && index->rd_rel->relam == BTREE_AM_OID &&
-                          index->rd_index->indkey.values[0] == attribute &&
-                          heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr) &&
-                          heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, nullptr) &&
-                          index->rd_opcintype[0] == INT8OID && index->rd_indoption[0] == 0;
-        index_close(index, fits ? NoLock : AccessShareLock);
-        if (fits) {
-            found = oid;
-            break;
-        }
-    }
-    list_free(indexes);
-    return found;
-}
-
 } // namespace
 
 // A value from before the second day of the layout is the small number of an ordinary sequence.
-void Sightings::note(std::int64_t id) {
+void LatestIds::note(std::int64_t id) {
     if (id < default_layout.first_id_of_tick(USECS_PER_DAY / default_layout.tick_us()))
         return;
     const Fields fields = default_layout.split(id);
@@ -54,15 +31,15 @@ void Sightings::note(std::int64_t id) {
     latest = std::max(latest, default_layout.unix_us(fields.tick));
 }
 
-void Sightings::look_at(Oid table_oid, AttrNumber attribute) {
+void LatestIds::look_at(Oid table_oid, AttrNumber attribute) {
     if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
         return;
     Relation table = try_relation_open(table_oid, NoLock);
     if (table == nullptr)
         return;
-    const Oid index_oid = RELATION_IS_OTHER_TEMP(table) ? InvalidOid : find_index(table, attribute);
-    if (OidIsValid(index_oid)) {
-        Relation index = index_open(index_oid, NoLock);
+    Relation index =
+        RELATION_IS_OTHER_TEMP(table) ? nullptr : maximum_index::open(table, attribute, false);
+    if (index != nullptr) {
         // Rows that are not committed yet, or not there any more, had their IDs from somebody too.
         IndexScanDesc scan = server::begin_index_scan(table, index, SnapshotAny);
         index_rescan(scan, nullptr, 0, nullptr, 0);
@@ -81,8 +58,8 @@ void Sightings::look_at(Oid table_oid, AttrNumber attribute) {
     relation_close(table, AccessShareLock);
 }
 
-const Sightings &Sightings::look() {
-    auto *sightings = static_cast<Sightings *>(palloc0(sizeof(Sightings)));
+const LatestIds &LatestIds::look() {
+    auto *latest_ids = static_cast<LatestIds *>(palloc0(sizeof(LatestIds)));
     SPI_connect();
     if (SPI_execute(tables, true, 0) != SPI_OK_SELECT)
         elog(ERROR, "cannot look for tables with snowflake IDs");
@@ -91,10 +68,10 @@ const Sightings &Sightings::look() {
         const auto column = [&](int number) {
             return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, number, &is_null);
         };
-        sightings->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)));
+        latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)));
     }
     SPI_finish();
-    return *sightings;
+    return *latest_ids;
 }
 
 } // namespace snowflake

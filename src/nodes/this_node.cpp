@@ -1,12 +1,12 @@
-#include "nodes.hpp"
+#include "this_node.hpp"
 
-#include "acts.hpp"
 #include "announcer.hpp"
 #include "node_errors.hpp"
+#include "registry.hpp"
 #include "server/clock.hpp"
 #include "settings.hpp"
 
-namespace snowflake::nodes {
+namespace snowflake::this_node {
 
 Known known{};
 
@@ -19,8 +19,8 @@ std::uint64_t forgotten_times = 0; // counts calls of forget()
 LocalTransactionId replied_in = InvalidLocalTransactionId;
 
 // Whether this instance has left unsaid what others should know.
-bool lacks_word(const acts::View &view, const Verdict<acts::StoredAct> &verdict) {
-    return view.lack(verdict, settings::node_is_given_to_all()).any();
+bool lacks_word(const registry::Registry &registry, const Verdict<registry::StoredAct> &verdict) {
+    return registry.lack(verdict, settings::node_is_given_to_all()).any();
 }
 
 // Has a background worker say what this instance has left unsaid, after a transaction.
@@ -32,12 +32,12 @@ int find_node(std::int64_t now_us) {
     static_assert(settings::node_unset == 0, "what judge() takes for no setting");
     PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
     const int setting = settings::node();
-    table_oid = acts::find_table();
-    const acts::View view = acts::see(acts::read_concerning(setting));
-    const auto verdict = view.judge(setting, now_us);
+    table_oid = registry::find_table();
+    const registry::Registry registry = registry::of(registry::read_concerning(setting));
+    const auto verdict = registry.judge(setting, now_us);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
-    if (lacks_word(view, verdict))
+    if (lacks_word(registry, verdict))
         start_announcer(setting, InvalidTransactionId);
     return verdict.node;
 }
@@ -69,15 +69,15 @@ void tell_of_change(Relation table) {
 
 void hear(Relation table, HeapTuple added) {
     const int setting = settings::node();
-    const acts::Arrival arrival = acts::read_arrival(table, added, setting);
+    const registry::Arrival arrival = registry::read_arrival(table, added, setting);
     if (arrival.arrived == nullptr || arrival.arrived->written_here)
         return;
-    const acts::View view = acts::see(arrival.acts);
-    report_arrival(view, *arrival.arrived);
+    const registry::Registry registry = registry::of(arrival.acts);
+    report_arrival(registry, *arrival.arrived);
     if (replied_in == server::current_transaction())
         return;
-    if (view.to_pass_on(arrival.arrived->about) == nullptr &&
-        !lacks_word(view, view.judge(setting, clock_us())))
+    if (registry.to_pass_on(arrival.arrived->about) == nullptr &&
+        !lacks_word(registry, registry.judge(setting, clock_us())))
         return;
     start_announcer(setting, GetTopTransactionId());
     replied_in = server::current_transaction();
@@ -87,4 +87,4 @@ void init() {
     CacheRegisterRelcacheCallback(table_changed, 0);
 }
 
-} // namespace snowflake::nodes
+} // namespace snowflake::this_node

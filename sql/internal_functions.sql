@@ -1,0 +1,176 @@
+-- Functions whose names begin with an underscore, called with arguments that nobody meant: objects of another kind, OIDs that
+-- name nothing, nulls, and rows and arrays of these. Anybody can call most of them. None fails with an internal error, and
+-- none leaves a lock on a relation that the caller has no right on.
+SET snowflake.node = 1;
+SET client_min_messages = error;
+\set SHOW_CONTEXT never
+CREATE ROLE regress_snowflake_owner;
+CREATE ROLE regress_snowflake_guest;
+CREATE SCHEMA closed AUTHORIZATION regress_snowflake_owner;
+CREATE SCHEMA hostile;
+GRANT USAGE ON SCHEMA hostile TO PUBLIC;
+SET ROLE regress_snowflake_owner;
+SET search_path = closed;
+CREATE DOMAIN positive AS integer CHECK (VALUE > 0);
+CREATE TYPE composite AS (id integer);
+CREATE TABLE parent (id serial PRIMARY KEY, double bigint GENERATED ALWAYS AS (id * 2) STORED, n bigint DEFAULT 1 CHECK (n > 0),
+                     x positive, t text);
+CREATE TABLE child (id integer GENERATED ALWAYS AS IDENTITY, parent integer REFERENCES parent);
+CREATE TABLE heir (y integer) INHERITS (parent);
+CREATE TABLE partitioned (id bigint DEFAULT snowflake.nextval(), part integer) PARTITION BY RANGE (id);
+CREATE TABLE part PARTITION OF partitioned FOR VALUES FROM (0) TO (100);
+CREATE TABLE part_default PARTITION OF partitioned DEFAULT;
+CREATE TABLE by_code (id bigint) PARTITION BY RANGE (abs(id), id);
+CREATE TABLE by_code_1 PARTITION OF by_code FOR VALUES FROM (0, 0) TO (100, 1);
+CREATE INDEX parent_index ON parent ((n + 1)) WHERE n > 0;
+CREATE INDEX ON partitioned (id);
+CREATE VIEW seen AS SELECT id, double FROM parent;
+CREATE MATERIALIZED VIEW materialized AS SELECT * FROM parent;
+CREATE STATISTICS statistics ON (n + 1), id FROM parent;
+CREATE POLICY policy ON parent USING (id > 0);
+CREATE RULE rule AS ON UPDATE TO parent WHERE NEW.id > 5 DO INSTEAD NOTHING;
+CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE FUNCTION routine(s regclass DEFAULT 'parent_id_seq') RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT nextval('parent_id_seq'); END;
+CREATE TRIGGER trigger BEFORE UPDATE OF id ON parent FOR EACH ROW WHEN (NEW.id > 3) EXECUTE FUNCTION pass();
+CREATE UNLOGGED SEQUENCE unlogged;
+CREATE SEQUENCE guarded INCREMENT 9223372036854775807;
+CREATE TABLE keyed (id bigint DEFAULT snowflake.nextval('guarded'), ref integer);
+INSERT INTO parent (x) VALUES (1);
+INSERT INTO child (parent) VALUES (1);
+RESET ROLE;
+CREATE PUBLICATION regress_snowflake_publication FOR TABLE parent (id) WHERE (id > 0);
+CREATE FOREIGN DATA WRAPPER regress_snowflake_wrapper;
+CREATE SERVER regress_snowflake_server FOREIGN DATA WRAPPER regress_snowflake_wrapper;
+CREATE FOREIGN TABLE remote (id integer) SERVER regress_snowflake_server;
+ALTER FOREIGN TABLE remote OWNER TO regress_snowflake_owner;
+RESET search_path;
+
+-- A trial locks the table, and runs as its owner.
+SELECT 'closed.part'::regclass::oid AS part \gset
+SET SESSION AUTHORIZATION regress_snowflake_guest;
+SELECT snowflake._try_partition(:part, 1::smallint, '{1}');
+RESET SESSION AUTHORIZATION;
+SELECT snowflake._try_partition(:part, 1::smallint, '{1, 100}');
+-- An expression is not printed with the columns of what it does not belong to.
+SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}', '{x}')
+    FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation
+    WHERE k.conrelid = 'closed.parent'::regclass AND k.contype = 'c' ORDER BY relation DESC;
+SELECT snowflake._expressions_with_names('pg_rewrite', oid, ev_class, '{1}', '{x}') FROM pg_rewrite WHERE ev_class = 'closed.seen'::regclass;
+-- A state that is null stays so.
+SELECT snowflake._present_state(ROW('{NULL}', false, NULL, NULL, NULL)::snowflake._conversion_request) IS NULL AS is_null;
+
+-- OIDs of all that is above, and of nothing.
+CREATE TABLE hostile.oids AS
+    SELECT oid FROM pg_class WHERE relnamespace = 'closed'::regnamespace
+    UNION SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'closed'::regnamespace AND relkind IN ('r', 'm')
+    UNION SELECT k.oid FROM pg_constraint k WHERE k.connamespace = 'closed'::regnamespace
+    UNION SELECT d.oid FROM pg_attrdef d JOIN pg_class c ON c.oid = d.adrelid WHERE c.relnamespace = 'closed'::regnamespace
+    UNION SELECT r.oid FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE c.relnamespace = 'closed'::regnamespace
+    UNION SELECT g.oid FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid WHERE c.relnamespace = 'closed'::regnamespace
+    UNION SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'closed'::regnamespace
+    UNION SELECT y.oid FROM pg_type y WHERE y.typname IN ('positive', 'composite') AND y.typnamespace = 'closed'::regnamespace
+    UNION SELECT oid FROM pg_policy UNION SELECT oid FROM pg_publication_rel UNION SELECT oid FROM pg_statistic_ext
+    UNION SELECT 'integer'::regtype UNION SELECT 'regress_snowflake_owner'::regrole UNION SELECT 'closed'::regnamespace
+    UNION SELECT unnest('{pg_class,pg_proc,pg_rewrite,pg_constraint,pg_attrdef,pg_policy,pg_trigger,pg_statistic_ext}'::regclass[])
+    UNION SELECT unnest('{0, 1, 4294967295}'::oid[]);
+
+-- Expressions for arguments of a type, collected once.
+CREATE TABLE hostile.expressions (type oid PRIMARY KEY, items text[] NOT NULL);
+CREATE FUNCTION hostile.expressions_of(type_oid oid) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    y pg_type;
+    found text[] := (SELECT items FROM hostile.expressions WHERE type = type_oid);
+    items text[];
+BEGIN
+    IF found IS NOT NULL THEN
+        RETURN found;
+    END IF;
+    SELECT * INTO y FROM pg_type WHERE oid = type_oid;
+    found := CASE
+        WHEN y.typname IN ('oid', 'regclass', 'xid') THEN ARRAY(SELECT quote_literal(oid) FROM hostile.oids ORDER BY oid)
+        WHEN y.typname = 'int2' THEN '{0,1,3,''-1'',''-6'',32767,''-32768''}'
+        WHEN y.typname = 'int4' THEN '{0,1,''-1'',2147483647,''-2147483648''}'
+        WHEN y.typname = 'int8' THEN '{0,1,''-1'',9223372036854775807,''-9223372036854775808''}'
+        WHEN y.typname = 'bool' THEN '{true,false}'
+        WHEN y.typname = 'jsonb' THEN ARRAY['''{}''', '''[]''', '''null''', '''1''', '''[1, null, {}]''']
+        WHEN y.typname = 'interval' THEN ARRAY['''0''', '''1 day''', '''-1 day''', '''178000000 years''']
+        WHEN y.typname = 'timestamptz' THEN ARRAY['''infinity''', '''-infinity''', '''epoch''']
+        WHEN y.typname IN ('name', 'char', 'cstring') THEN ARRAY['''''', '''id''', '''a"b''']
+        WHEN y.typname = 'layout' THEN ARRAY['''default''', '''twitter''']
+        WHEN y.typname = 'text' THEN
+            ARRAY['''''', '''x''', '''view''', '''index''', '''%s %I''', '''"''', '''public''', '''refuse''', '''fill''', '''swap''', '''closed.parent''']
+        ELSE '{}' END;
+    IF y.typelem <> 0 AND y.typlen = -1 THEN
+        items := hostile.expressions_of(y.typelem);
+        found := ARRAY['''{}''', '''{NULL}''', format('ARRAY[[%s, %s], [%1$s, %2$s]]', items[1], items[2])]
+                 || ARRAY(SELECT format('ARRAY[%s]', item) FROM unnest(items) item);
+    ELSIF y.typtype = 'c' THEN
+        found := ARRAY(
+            SELECT format('ROW(%s)', string_agg(CASE n WHEN 1 THEN 'NULL' ELSE e.items[1 + floor(random() * cardinality(e.items))] END,
+                                                ', ' ORDER BY a.attnum))
+                FROM generate_series(1, 30) n
+                CROSS JOIN pg_attribute a
+                CROSS JOIN LATERAL (SELECT hostile.expressions_of(a.atttypid) OFFSET 0) e(items)
+                WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+                GROUP BY n);
+    END IF;
+    found := ARRAY(SELECT format('%s::%s', item, y.oid::regtype) FROM unnest(found || 'NULL'::text) item);
+    INSERT INTO hostile.expressions VALUES (type_oid, found);
+    RETURN found;
+END $$;
+
+-- Functions in SQL take ACCESS SHARE locks that the server lets anybody take, by pg_get_ruledef() and pg_partition_tree(). One sleeps
+-- as it is told.
+CREATE FUNCTION hostile.faults_for(caller name, OUT fault text, OUT call text) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+    f record;
+    round integer;
+BEGIN
+    FOR f IN
+        SELECT p.oid, p.proname, p.pronargs, l.lanname = 'c' AS is_c
+            FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+            WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname LIKE '\_%' AND p.prokind = 'f'
+              AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND p.proname <> '_fill_pause'
+              AND has_function_privilege(caller, p.oid, 'EXECUTE')
+            ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C"
+    LOOP
+        FOR round IN 1..CASE WHEN f.pronargs = 0 THEN 1 WHEN f.is_c THEN 150 ELSE 12 END LOOP
+            SELECT format('SELECT snowflake.%I(%s)', f.proname,
+                          string_agg(e.items[1 + floor(random() * cardinality(e.items))], ', ' ORDER BY n))
+                INTO call
+                FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY t(a, n) JOIN hostile.expressions e ON e.type = t.a
+                WHERE p.oid = f.oid;
+            BEGIN
+                EXECUTE format('SET LOCAL SESSION AUTHORIZATION %I', caller);
+                EXECUTE coalesce(call, format('SELECT snowflake.%I()', f.proname));
+                RESET SESSION AUTHORIZATION;
+                SELECT string_agg(format('%s on %s', l.mode, l.relation::regclass), ', ' ORDER BY l.relation) INTO fault
+                    FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+                    WHERE l.pid = pg_backend_pid() AND c.relnamespace IN ('closed'::regnamespace, 'pg_toast'::regnamespace)
+                      AND NOT pg_has_role(caller, c.relowner, 'USAGE')
+                      AND (f.is_c OR l.mode <> 'AccessShareLock');
+                IF fault IS NOT NULL THEN
+                    RETURN NEXT;
+                END IF;
+                RAISE SQLSTATE 'UNDO1';
+            EXCEPTION WHEN OTHERS THEN
+                IF SQLSTATE LIKE 'XX%' THEN
+                    fault := SQLERRM;
+                    RETURN NEXT;
+                END IF;
+            END;
+        END LOOP;
+    END LOOP;
+END $$;
+SELECT setseed(0.25);
+SELECT count(*) > 300 AS are_collected
+    FROM (SELECT hostile.expressions_of(a) FROM pg_proc p, unnest(p.proargtypes) a
+              WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname LIKE '\_%') e;
+SELECT * FROM hostile.faults_for('regress_snowflake_guest');
+SELECT * FROM hostile.faults_for(current_user);
+
+DROP SCHEMA hostile CASCADE;
+DROP PUBLICATION regress_snowflake_publication;
+DROP FOREIGN DATA WRAPPER regress_snowflake_wrapper CASCADE;
+DROP SCHEMA closed CASCADE;
+DROP ROLE regress_snowflake_owner, regress_snowflake_guest;

@@ -1,0 +1,380 @@
+#include "registry.hpp"
+
+#include "server/acting_role.hpp"
+#include "server/earlier_version.hpp"
+#include "server/schema.hpp"
+#include "server_place.hpp"
+
+namespace snowflake::registry {
+
+namespace {
+
+constexpr const char *table_name = "nodes";
+
+// The version of the extension, and last the major version of the server.
+constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERSION;
+
+// The act that this session is writing now. It is random: no row that arrives has the same.
+ActId being_written{};
+
+// Raises 42P16 unless the table has the columns that the extension has given it.
+void require_as_made(Relation table) {
+    const bool is_table = is_known(table);
+    AttrNumber unchecked = InvalidAttrNumber;
+    if (is_table)
+        unchecked = find_unchecked(table);
+    if (is_table && unchecked == InvalidAttrNumber)
+        return;
+    const Oid oid = RelationGetRelid(table);
+    const char *name = server::qualified_name(oid);
+    ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+            errmsg("\"%s\" is not as the extension has made it", name),
+            errdetail("Its columns have been changed, or it is no table."),
+            is_table ? errhint("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL;", name,
+                               quote_identifier(get_attname(oid, unchecked, false)))
+                     : errhint("Restore the table that CREATE EXTENSION has made."));
+}
+
+// Opens the table for reading; null: there is none, as where another session has dropped the
+// extension. Raises 42P16 if it is not as the extension made it: its values are not to be trusted.
+Relation open_table() {
+    const Oid schema = schema::find();
+    const Oid oid = OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
+    Relation table = OidIsValid(oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
+    if (table != nullptr)
+        require_as_made(table);
+    return table;
+}
+
+// So many pages of the table are read one after the other; of a longer one, the rows that indexes
+// find.
+constexpr BlockNumber few_pages = 4;
+
+// The rows of the table as of one moment.
+struct Reading {
+    Relation table;
+    Snapshot snapshot;
+    bool is_short;
+};
+
+Reading begin_reading(Relation table) {
+    return {.table = table,
+            .snapshot = RegisterSnapshot(GetLatestSnapshot()),
+            .is_short = RelationGetNumberOfBlocks(table) <= few_pages};
+}
+
+void end_reading(const Reading &reading) {
+    UnregisterSnapshot(reading.snapshot);
+}
+
+// Calls action with each row.
+template <typename Action>
+void for_each_row(const Reading &reading, Action action) {
+    TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
+    TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
+    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
+        action(row_of(slot));
+    }
+    table_endscan(scan);
+    ExecDropSingleTupleTableSlot(slot);
+}
+
+// A column and the value that is looked for.
+struct Key {
+    Column column;
+    RegProcedure equal;
+    Datum value;
+};
+
+// Calls action with each row that has these values, by an index of the table on these columns; if
+// there is none any more, by reading all rows.
+template <typename Action>
+void for_each_row_by(const Reading &reading, const char *index, std::initializer_list<Key> keys,
+                     Action action) {
+    ScanKeyData scan_keys[column_count];
+    int count = 0;
+    for (const Key &key : keys)
+        ScanKeyInit(&scan_keys[count++], key.column, BTEqualStrategyNumber, key.equal, key.value);
+    const Oid oid = get_relname_relid(index, RelationGetNamespace(reading.table));
+    SysScanDesc scan =
+        systable_beginscan(reading.table, oid, OidIsValid(oid), reading.snapshot, count, scan_keys);
+    for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
+        action(row_of(tuple, reading.table));
+    systable_endscan(scan);
+}
+
+// A list of acts that grows. It is palloc'd and has no destructor.
+struct ActList {
+    StoredAct *acts = nullptr;
+    std::size_t count = 0;
+    std::size_t capacity = 0;
+
+    void add(const StoredAct &act) {
+        if (count == capacity) {
+            capacity = capacity == 0 ? 64 : 2 * capacity;
+            const std::size_t bytes = capacity * sizeof(StoredAct);
+            acts =
+                static_cast<StoredAct *>(acts == nullptr ? palloc(bytes) : repalloc(acts, bytes));
+        }
+        acts[count++] = act;
+    }
+};
+
+void add_row(ActList &list, const Row &row) {
+    if (is_readable(row))
+        list.add(act_of(row));
+}
+
+ActList read_all(const Reading &reading) {
+    ActList list;
+    for_each_row(reading, [&list](const Row &row) { add_row(list, row); });
+    return list;
+}
+
+bool is_of_database(const Instance &instance, const Instance &database) {
+    return instance.system_identifier == database.system_identifier &&
+           instance.database == database.database;
+}
+
+// The identity of this instance, unless it is a separated copy.
+Instance this_database() {
+    return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
+            .database = static_cast<std::int64_t>(MyDatabaseId),
+            .copy = 0};
+}
+
+void add_about(ActList &list, const Reading &reading, const Instance &database) {
+    for_each_row_by(
+        reading, "nodes_identity",
+        {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
+         {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
+        [&list](const Row &row) { add_row(list, row); });
+}
+
+// Reads what concerns() this instance, and all about the database of another one, which may be this
+// one again.
+ActList read_concerning(const Reading &reading, int setting, const Instance &other) {
+    if (reading.is_short)
+        return read_all(reading);
+    ActList list;
+    const Instance self = this_database();
+    add_about(list, reading, self);
+    const StoredAct *claim = of({list.acts, list.count}).own_claim();
+    const std::int32_t node = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
+    if (!is_of_database(other, self))
+        add_about(list, reading, other);
+    const auto add = [&](const Row &row) {
+        if (!is_readable(row))
+            return;
+        const StoredAct act = act_of(row);
+        if (!is_of_database(act.about, self) && !is_of_database(act.about, other) &&
+            concerns(act, self.system_identifier, self.database, node))
+            list.add(act);
+    };
+    if (node != 0)
+        for_each_row_by(reading, "nodes_number",
+                        {{column_node, F_INT4EQ, Int32GetDatum(node)},
+                         {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
+                        add);
+    for_each_row_by(reading, "nodes_wide", {}, add);
+    return list;
+}
+
+[[noreturn]] void raise_no_table() {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("the table snowflake.nodes is missing"),
+            errhint("%s", earlier_version::is_installed() ? earlier_version::hint_to_update
+                                                          : "CREATE EXTENSION snowflake;"));
+    pg_unreachable();
+}
+
+// Adds a row that this session writes: an act of this name, which was said there by this version.
+void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version) {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        raise_no_table();
+    being_written = id;
+    Oid argument_types[column_count];
+    Datum values[column_count];
+    char nulls[column_count];
+    int count = 0;
+    const auto add = [&](Column column, Datum value, bool is_null = false) {
+        argument_types[count] = column_types[column - 1];
+        values[count] = value;
+        nulls[count++] = is_null ? 'n' : ' ';
+    };
+    const auto time = [](std::int64_t unix_us) {
+        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
+    };
+    add(column_act, uuid_of(id));
+    add(column_kind, CStringGetTextDatum(word_for(act.kind)));
+    add(column_node, Int32GetDatum(act.first));
+    add(column_last_node, Int32GetDatum(act.last));
+    add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
+    add(column_database, Int64GetDatum(act.about.database));
+    add(column_copy, Int64GetDatum(act.about.copy));
+    add(column_place, CStringGetTextDatum(where));
+    add(column_name, CStringGetTextDatum(act.name));
+    add(column_claimed_at, time(act.claimed_at));
+    add(column_said_at, time(act.said_at));
+    add(column_free_from, time(act.free_from), act.free_from == 0);
+    add(column_answers, uuid_of(act.answers), act.answers == ActId{});
+    add(column_version, CStringGetTextDatum(by_version));
+
+    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
+    SPI_connect();
+    const int status = SPI_execute_with_args(
+        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
+        "copy, place, name, claimed_at, said_at, free_from, answers, version) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        count, argument_types, values, nulls, false, 0);
+    if (status != SPI_OK_INSERT)
+        elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
+    SPI_finish();
+    acting_role::resume(before);
+    being_written = {};
+}
+
+} // namespace
+
+Oid find_table() {
+    Relation table = open_table();
+    if (table == nullptr)
+        return InvalidOid;
+    const Oid oid = RelationGetRelid(table);
+    relation_close(table, AccessShareLock);
+    return oid;
+}
+
+bool contains(Relation table, const ActId &act) {
+    bool found = false;
+    const auto look = [&](const Row &row) {
+        found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
+    };
+    const Reading reading = begin_reading(table);
+    if (reading.is_short)
+        for_each_row(reading, look);
+    else
+        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
+    end_reading(reading);
+    return found;
+}
+
+bool is_being_written(const ActId &act) {
+    return act == being_written;
+}
+
+Acts read() {
+    Relation table = open_table();
+    if (table == nullptr)
+        return {};
+    const Reading reading = begin_reading(table);
+    const ActList list = read_all(reading);
+    end_reading(reading);
+    relation_close(table, AccessShareLock);
+    return {list.acts, list.count};
+}
+
+Acts read_concerning(int setting) {
+    Relation table = open_table();
+    if (table == nullptr)
+        return {};
+    const Reading reading = begin_reading(table);
+    const ActList list = read_concerning(reading, setting, this_database());
+    end_reading(reading);
+    relation_close(table, AccessShareLock);
+    return {list.acts, list.count};
+}
+
+Arrival read_arrival(Relation table, HeapTuple added, int setting) {
+    if (!is_known(table))
+        return {.acts = {}, .arrived = nullptr};
+    const Row row = row_of(added, table);
+    if (!is_readable(row))
+        return {.acts = {}, .arrived = nullptr};
+    const StoredAct arrived = act_of(row);
+    const Reading reading = begin_reading(table);
+    ActList list = read_concerning(reading, setting, arrived.about);
+    end_reading(reading);
+    const auto is_arrived = [&arrived](const StoredAct &act) { return act.id == arrived.id; };
+    // The statement that adds the row does not see it yet.
+    if (std::none_of(list.acts, list.acts + list.count, is_arrived))
+        list.add(arrived);
+    return {.acts = {list.acts, list.count},
+            .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
+}
+
+Registry of(Acts acts) {
+    const Instance self = this_database();
+    return {acts, self.system_identifier, self.database,
+            server_place::number_of(server_place::here())};
+}
+
+void lock() {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        raise_no_table();
+    LockRelationOid(table, ShareUpdateExclusiveLock);
+}
+
+bool lock_without_waiting() {
+    const Oid table = find_table();
+    return OidIsValid(table) && ConditionalLockRelationOid(table, ShareUpdateExclusiveLock);
+}
+
+void write(const NewAct &act) {
+    insert(id_of(random_uuid()), act, server_place::here(), version);
+}
+
+void pass_on(const StoredAct &act) {
+    insert(passed_on(act.id),
+           {.kind = act.kind,
+            .first = act.first,
+            .last = act.last,
+            .about = act.about,
+            .name = act.name,
+            .claimed_at = act.claimed_at,
+            .said_at = act.said_at,
+            .free_from = act.free_from,
+            .answers = act.answers},
+           act.where, act.version);
+}
+
+NewAct own_act(const Registry &registry, std::int64_t now_us) {
+    NewAct act;
+    act.about = registry.self();
+    act.said_at = registry.next_said_at(act.about, now_us);
+    return act;
+}
+
+void say_again(NewAct act, const StoredAct &before) {
+    act.kind = before.kind;
+    if (act.first == 0) {
+        act.first = before.first;
+        act.last = before.last;
+    }
+    if (act.name == nullptr)
+        act.name = before.name;
+    act.claimed_at = before.claimed_at;
+    write(act);
+}
+
+void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
+             std::int32_t last, std::int64_t now_us, std::int64_t free_from_us) {
+    write({.kind = kind,
+           .first = first,
+           .last = last,
+           .about = of.about,
+           .name = of.name,
+           .claimed_at = of.claimed_at,
+           .said_at = registry.next_said_at(of.about, now_us),
+           .free_from = free_from_us,
+           .answers = {}});
+}
+
+const char *default_name(std::int32_t node) {
+    const char *cluster = GetConfigOption("cluster_name", true, false);
+    return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
+}
+
+} // namespace snowflake::registry

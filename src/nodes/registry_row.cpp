@@ -1,0 +1,143 @@
+#include "registry_row.hpp"
+
+#include "server_place.hpp"
+
+namespace snowflake::registry {
+
+const Oid column_types[] = {UUIDOID,        UUIDOID,        TEXTOID,        INT4OID, INT4OID,
+                            INT8OID,        INT8OID,        INT8OID,        TEXTOID, TEXTOID,
+                            TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, UUIDOID, TEXTOID,
+                            BOOLOID,        JSONBOID};
+namespace {
+
+constexpr bool is_nullable(int column) {
+    return column == column_free_from || column == column_answers || column == column_more;
+}
+
+struct Word {
+    Kind kind;
+    const char *word;
+};
+constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
+                          {Kind::reserve, "lease"}, {Kind::release, "release"},
+                          {Kind::remove, "remove"}, {Kind::separate, "separate"},
+                          {Kind::ignore, "ignore"}, {Kind::here, "here"}};
+
+// A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
+// is room for what is said after it.
+constexpr TimestampTz latest_time = TimestampTz{7999} * 365 * USECS_PER_DAY;
+
+Kind kind_of(const char *text) {
+    for (const Word &word : words)
+        if (strcmp(word.word, text) == 0)
+            return word.kind;
+    return Kind::unknown;
+}
+
+} // namespace
+
+Row row_of(HeapTuple tuple, Relation table) {
+    Datum values[MaxTupleAttributeNumber];
+    bool nulls[MaxTupleAttributeNumber];
+    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
+    Row row;
+    std::copy_n(values, column_count, row.values);
+    std::copy_n(nulls, column_count, row.nulls);
+    return row;
+}
+
+Row row_of(TupleTableSlot *slot) {
+    Row row;
+    for (int column = 1; column <= column_count; ++column)
+        row.values[column - 1] = slot_getattr(slot, column, &row.nulls[column - 1]);
+    return row;
+}
+
+bool is_known(Relation table) {
+    TupleDesc columns = RelationGetDescr(table);
+    if (table->rd_rel->relkind != RELKIND_RELATION || columns->natts < column_count)
+        return false;
+    for (int i = 0; i < column_count; ++i)
+        if (TupleDescAttr(columns, i)->attisdropped ||
+            TupleDescAttr(columns, i)->atttypid != column_types[i])
+            return false;
+    return true;
+}
+
+AttrNumber find_unchecked(Relation table) {
+    for (AttrNumber column = 1; column <= column_count; ++column)
+        if (!is_nullable(column) && !TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull)
+            return column;
+    return InvalidAttrNumber;
+}
+
+bool is_readable(const Row &row) {
+    for (int column = 1; column <= column_count; ++column)
+        if (row.nulls[column - 1] && !is_nullable(column))
+            return false;
+    const auto is_usable = [&row](Column column) {
+        const TimestampTz time = DatumGetTimestampTz(row[column]);
+        return time > MIN_TIMESTAMP && time < latest_time;
+    };
+    return is_usable(column_claimed_at) && is_usable(column_said_at) &&
+           (row.is_null(column_free_from) || is_usable(column_free_from));
+}
+
+StoredAct act_of(const Row &row) {
+    const auto unix_us = [&row](Column column) {
+        return DatumGetTimestampTz(row[column]) + server::unix_to_server_us;
+    };
+    StoredAct act;
+    act.id = id_of(row[column_act]);
+    act.kind = kind_of(TextDatumGetCString(row[column_kind]));
+    act.first = DatumGetInt32(row[column_node]);
+    act.last = DatumGetInt32(row[column_last_node]);
+    act.about = {.system_identifier = DatumGetInt64(row[column_system_identifier]),
+                 .database = DatumGetInt64(row[column_database]),
+                 .copy = DatumGetInt64(row[column_copy])};
+    act.where = TextDatumGetCString(row[column_place]);
+    act.place = server_place::number_of(act.where);
+    act.name = TextDatumGetCString(row[column_name]);
+    act.claimed_at = unix_us(column_claimed_at);
+    act.said_at = unix_us(column_said_at);
+    act.free_from = row.is_null(column_free_from) ? 0 : unix_us(column_free_from);
+    act.answers = row.is_null(column_answers) ? ActId{} : id_of(row[column_answers]);
+    act.version = TextDatumGetCString(row[column_version]);
+    act.written_here = DatumGetBool(row[column_written_here]);
+    return act;
+}
+
+ActId id_of(Datum uuid) {
+    const auto *bytes = DatumGetUUIDP(uuid)->data;
+    const auto half = [bytes](int from) {
+        std::uint64_t value = 0;
+        for (int i = 0; i < 8; ++i)
+            value = value << 8U | bytes[from + i];
+        return value;
+    };
+    return {.high = half(0), .low = half(8)};
+}
+
+Datum uuid_of(const ActId &id) {
+    auto *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
+    const auto put = [uuid](int from, std::uint64_t value) {
+        for (int i = 7; i >= 0; --i, value >>= 8U)
+            uuid->data[from + i] = static_cast<unsigned char>(value);
+    };
+    put(0, id.high);
+    put(8, id.low);
+    return UUIDPGetDatum(uuid);
+}
+
+Datum random_uuid() {
+    return OidFunctionCall0(F_GEN_RANDOM_UUID);
+}
+
+const char *word_for(Kind kind) {
+    for (const Word &word : words)
+        if (word.kind == kind)
+            return word.word;
+    return "unknown";
+}
+
+} // namespace snowflake::registry

@@ -1,0 +1,53 @@
+// Sequences in the expressions that the catalogs store: the places where a tree names one.
+#pragma once
+
+#include "pure/layout.hpp"
+#include "server/server.hpp"
+
+namespace snowflake::expression {
+
+// What a function does to the sequence that is its first argument.
+enum class Callee {
+    other,          // none of the following
+    server_nextval, // the server's nextval(regclass)
+    compat_nextval, // snowflake_compat.nextval(text)
+    nextval,        // snowflake.nextval or next_id, with or without a layout
+    nextvals,       // snowflake.nextvals
+    currval,        // snowflake.currval
+};
+
+// One place where an expression names a sequence.
+struct Use {
+    Callee callee = Callee::other;
+    Oid sequence = InvalidOid;  // InvalidOid: the sequence is named by a text, or computed
+    const char *name = nullptr; // the text that names it; nullptr: none
+    bool has_layout = false;    // layout is known: the callee is snowflake.nextval or nextvals
+    Layout layout = default_layout;
+};
+
+// Returns the tree that a catalog stores; nullptr: it is nested too deeply, or there is none.
+Node *node_of(Datum tree);
+
+// Returns the constant that a node is; nullptr: it is none, or null.
+const Const *constant(Node *node);
+
+// Reads a node that is a call of one of the functions above: the use, and the arguments in the
+// order of the parameters, defaults included. Returns false for any other node.
+bool read_call(Node *node, Use &use, List **arguments);
+
+// Returns every place of a stored expression or query where a sequence is named, as a list of
+// Use *: the calls above, and constants of type regclass anywhere else.
+List *uses_in(Node *tree);
+
+// A column default: whose it is, and the tree.
+struct Default {
+    Oid relation;
+    AttrNumber attribute;
+    Node *tree;
+};
+
+// Returns the default with this OID in pg_attrdef. If there is none, raises 42704, or returns a
+// tree that is nullptr if that is allowed.
+Default find_default(Oid attrdef, bool may_be_missing = false);
+
+} // namespace snowflake::expression
