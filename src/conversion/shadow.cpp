@@ -268,11 +268,6 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
 
 Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits) {
     Relation table = open_to_fill(table_oid, pairs, count);
-    // The role was read before the lock was waited for: indexes are those of the present owner.
-    if (acting_role::owner_of(table_oid) != role)
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("table \"%s\" has another owner than before",
-                       RelationGetRelationName(table)));
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
