@@ -28,7 +28,9 @@ BEGIN;
 SET LOCAL session_replication_role = replica;
 INSERT INTO b (a) VALUES (17);
 SET LOCAL session_replication_role = origin;
+\set VERBOSITY default
 SELECT snowflake.convert_sequence_to_snowflake('a_id_seq');
+\set VERBOSITY terse
 ROLLBACK;
 ALTER TABLE a FORCE ROW LEVEL SECURITY;
 SELECT snowflake.convert_sequence_to_snowflake('b_id_seq');
@@ -102,6 +104,7 @@ REVOKE USAGE ON SCHEMA snowflake FROM PUBLIC;
 SELECT missing('own_id_seq') \gexec
 GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
 SELECT missing('own_id_seq');
+REVOKE USAGE ON SCHEMA snowflake FROM regress_limits_owner;
 DROP TABLE own, t, i CASCADE;
 SET client_min_messages = warning;
 

@@ -148,8 +148,8 @@ HostileObjects::HostileObjects(snowflake::testing::Random &random, Session &sess
         function();
     for (const auto make :
          {&HostileObjects::domain, &HostileObjects::composite, &HostileObjects::support_functions,
-          &HostileObjects::collation, &HostileObjects::hostile_sequence,
-          &HostileObjects::table, &HostileObjects::view})
+          &HostileObjects::collation, &HostileObjects::hostile_sequence, &HostileObjects::table,
+          &HostileObjects::view})
         for (int i = 0; i < 1000 && !(this->*make)(); ++i) {
         }
 }
@@ -425,8 +425,8 @@ bool HostileObjects::domain() {
 bool HostileObjects::composite() {
     const std::string made = new_name();
     if (composites_.empty() || random_.one_in(2))
-        return run("CREATE TYPE " + made + " AS (" + name() + " " + any(domains_) + ")", composites_,
-                   made);
+        return run("CREATE TYPE " + made + " AS (" + name() + " " + any(domains_) + ")",
+                   composites_, made);
     return run("CREATE TYPE " + new_name() + " AS (" + name() + " " + any(targets_.tables) + ")");
 }
 
@@ -448,7 +448,8 @@ bool HostileObjects::support_functions() {
 // The server asks for the difference of ranges where it has to choose a page.
 bool HostileObjects::index_of_ranges() {
     const std::string &table = any(tables_);
-    return run("CREATE INDEX ON " + table + " USING gist (" + any(ranges_) + "(a, a + 1::bigint))") &&
+    return run("CREATE INDEX ON " + table + " USING gist (" + any(ranges_) +
+               "(a, a + 1::bigint))") &&
            run("INSERT INTO " + table + " (a) SELECT i FROM generate_series(1, 300) i");
 }
 
@@ -470,10 +471,11 @@ bool HostileObjects::child() {
 bool HostileObjects::new_columns() {
     const std::string made = new_name();
     run("SET snowflake.convert_new_columns = on");
-    const bool done = run("CREATE TABLE " + made + " (a serial CHECK " + condition("a") + ", " +
-                              name() + " integer GENERATED ALWAYS AS IDENTITY, b integer REFERENCES " +
-                              any(targets_.tables) + ", CHECK " + condition("b") + ")",
-                          tables_, made);
+    const bool done =
+        run("CREATE TABLE " + made + " (a serial CHECK " + condition("a") + ", " + name() +
+                " integer GENERATED ALWAYS AS IDENTITY, b integer REFERENCES " +
+                any(targets_.tables) + ", CHECK " + condition("b") + ")",
+            tables_, made);
     run("RESET snowflake.convert_new_columns");
     return done;
 }

@@ -119,8 +119,8 @@ class HostileObjects {
     Names collations_;
     Names composites_; // of one field of a domain
     Names ranges_;     // of two bigints
-    Names tables_; // with an integer column a
-    Names views_;  // with an integer column a
+    Names tables_;     // with an integer column a
+    Names views_;      // with an integer column a
     std::map<std::string, int> made_;
 };
 

@@ -301,8 +301,9 @@ void Round::change_without_long_lock() {
         const std::string argument = "(" + quoted(sequence);
         Texts commands;
         try {
-            commands = who.session.texts("SELECT command FROM snowflake.conversion_plan" + argument +
-                                         ", online => true) WHERE command IS NOT NULL ORDER BY step");
+            commands =
+                who.session.texts("SELECT command FROM snowflake.conversion_plan" + argument +
+                                  ", online => true) WHERE command IS NOT NULL ORDER BY step");
         } catch (const pqxx::sql_error &error) {
             ++outcomes_[sqlstate_of(error)];
         }
@@ -310,15 +311,17 @@ void Round::change_without_long_lock() {
             if (random_.one_in(20) || !attempt(who, command, Expectation::thought_of))
                 break;
         require_settings(who, "stages");
-        attempt(who, "SELECT snowflake.cancel_conversion" + argument + ")", Expectation::thought_of);
+        attempt(who, "SELECT snowflake.cancel_conversion" + argument + ")",
+                Expectation::thought_of);
     }
     owned_ = observer_.texts(owned_objects);
 }
 
 // Runs every command that check() prints, as a superuser, and undoes what each has done.
 void Round::run_commands_of_check() {
-    for (const std::string &command : super_.session.texts(
-             "SELECT DISTINCT command FROM snowflake.check() WHERE command IS NOT NULL ORDER BY 1")) {
+    for (const std::string &command :
+         super_.session.texts("SELECT DISTINCT command FROM snowflake.check() WHERE command IS NOT "
+                              "NULL ORDER BY 1")) {
         super_.session.run("BEGIN");
         attempt(super_, command, Expectation::any);
         super_.session.run("ROLLBACK");
@@ -333,8 +336,9 @@ void Round::make_new_tables() {
                          " JOIN pg_namespace n ON n.oid = c.relnamespace"
                          " WHERE relkind = 'r' AND relowner = 'mallory'::regrole"
                          " AND relpersistence <> 't' AND NOT relispartition ORDER BY c.oid"))
-        for (const char *rest : {"(LIKE %s INCLUDING CONSTRAINTS INCLUDING IDENTITY, new_id serial)",
-                                 "(new_id serial) INHERITS (%s)"}) {
+        for (const char *rest :
+             {"(LIKE %s INCLUDING CONSTRAINTS INCLUDING IDENTITY, new_id serial)",
+              "(new_id serial) INHERITS (%s)"}) {
             std::string command = std::string("CREATE TABLE super.made ") + rest;
             command.replace(command.find("%s"), 2, table);
             super_.session.run("BEGIN; SET LOCAL snowflake.convert_new_columns = on");
@@ -421,7 +425,8 @@ class Hostile : public testing::Test {
         session.run(schemas);
         make_honest_objects(session, "owner", "honest");
         make_honest_objects(session, "postgres", "super");
-        session.run("ALTER TABLE honest.adopted OWNER TO mallory; ALTER TABLE super.adopted OWNER TO mallory");
+        session.run("ALTER TABLE honest.adopted OWNER TO mallory; ALTER TABLE super.adopted OWNER "
+                    "TO mallory");
         session.run("CREATE PUBLICATION everything FOR TABLE super.plain (id) WHERE (id > 0)");
     }
 
