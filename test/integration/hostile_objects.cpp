@@ -447,10 +447,10 @@ bool HostileObjects::support_functions() {
 
 // The server asks for the difference of ranges where it has to choose a page.
 bool HostileObjects::index_of_ranges() {
-    const std::string &table = any(tables_);
-    return run("CREATE INDEX ON " + table + " USING gist (" + any(ranges_) +
-               "(a, a + 1::bigint))") &&
-           run("INSERT INTO " + table + " (a) SELECT i FROM generate_series(1, 300) i");
+    const std::string made = new_name();
+    return run("CREATE TABLE " + made + " (a serial, b bigint)", tables_, made) &&
+           run("INSERT INTO " + made + " (b) SELECT i FROM generate_series(1, 300) i") &&
+           run("CREATE INDEX ON " + made + " USING gist (" + any(ranges_) + "(a, a + b))");
 }
 
 // Only a superuser makes an operator class, but its function may be another role's.
