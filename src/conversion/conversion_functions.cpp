@@ -270,6 +270,13 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(relations::lock(PG_GETARG_OID(0)));
 }
 
+// _hold_schema(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_hold_schema);
+Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {
+    relations::hold_schema(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
 // _wait_for_vacuum(oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_wait_for_vacuum);
 Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {

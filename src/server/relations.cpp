@@ -18,41 +18,8 @@ bool is_at_hand(Oid relation) {
     return true;
 }
 
-// A session does not wait for a lock that it could not have, and the relation can change hands
-// while it waits: the owner is looked up before and after.
-bool lock_relation(Oid relation, LOCKMODE mode) {
-    if (!is_at_hand(relation))
-        return false;
-    LockRelationOid(relation, mode);
-    return is_at_hand(relation);
-}
-
-// To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
-// that.
-void hold_schema(Oid schema) {
-    Relation schemas = table_open(NamespaceRelationId, RowShareLock);
-    HeapTuple cached = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-    if (HeapTupleIsValid(cached)) {
-        HeapTupleData row{};
-        row.t_self = cached->t_self;
-        ReleaseSysCache(cached);
-        Buffer buffer = InvalidBuffer;
-        TM_FailureData failure{};
-        const TM_Result result =
-            heap_lock_tuple(schemas, &row, GetCurrentCommandId(true), LockTupleKeyShare,
-                            LockWaitBlock, false, &buffer, &failure);
-        ReleaseBuffer(buffer);
-        if (result != TM_Ok && result != TM_SelfModified)
-            ereport(
-                ERROR, errcode(ERRCODE_OBJECT_IN_USE),
-                errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
-                errhint("Call the function again."));
-    }
-    table_close(schemas, NoLock);
-}
-
 Relation open_to_read(Oid relid) {
-    if (!lock_relation(relid, AccessShareLock))
+    if (!lock(relid, AccessShareLock))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
                 errmsg("relation with OID %u does not exist", relid));
     return relation_open(relid, NoLock);
@@ -118,16 +85,45 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 
 } // namespace
 
+// To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
+// that.
+void hold_schema(Oid relation) {
+    if (!is_at_hand(relation))
+        return;
+    const Oid schema = get_rel_namespace(relation);
+    Relation schemas = table_open(NamespaceRelationId, RowShareLock);
+    HeapTuple cached = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+    if (HeapTupleIsValid(cached)) {
+        HeapTupleData row{};
+        row.t_self = cached->t_self;
+        ReleaseSysCache(cached);
+        Buffer buffer = InvalidBuffer;
+        TM_FailureData failure{};
+        const TM_Result result =
+            heap_lock_tuple(schemas, &row, GetCurrentCommandId(true), LockTupleKeyShare,
+                            LockWaitBlock, false, &buffer, &failure);
+        ReleaseBuffer(buffer);
+        if (result != TM_Ok && result != TM_SelfModified)
+            ereport(
+                ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
+                errhint("Call the function again."));
+    }
+    table_close(schemas, NoLock);
+}
+
 void wait_for_vacuum(Oid relation) {
-    if (lock_relation(relation, ShareUpdateExclusiveLock))
+    if (lock(relation, ShareUpdateExclusiveLock))
         UnlockRelationOid(relation, ShareUpdateExclusiveLock);
 }
 
+// A session does not wait for a lock that it could not have, and the relation can change hands
+// while it waits: the owner is looked up before and after.
 bool lock(Oid relation, LOCKMODE mode) {
-    if (!lock_relation(relation, mode))
+    if (!is_at_hand(relation))
         return false;
-    hold_schema(get_rel_namespace(relation));
-    return true;
+    LockRelationOid(relation, mode);
+    return is_at_hand(relation);
 }
 
 bool lock(Oid relation) {

@@ -13,11 +13,15 @@ namespace snowflake::relations {
 // owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
 // there.
 
-// Locks a relation until the transaction ends, and its schema against being renamed: a command that
-// names the relation finds this one. Returns whether it exists. Without a mode: a table in ACCESS
-// EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
+// Locks a relation until the transaction ends. Returns whether it exists. Without a mode: a table
+// in ACCESS EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
 bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
+
+// Keeps the schema of a relation from being renamed until the transaction ends: a command that
+// names the relation then finds this one. Raises 55006 if the schema was changed at the same
+// moment.
+void hold_schema(Oid relation);
 
 // Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
 // runs by itself are cancelled when somebody has waited for them for deadlock_timeout. In the queue

@@ -400,7 +400,8 @@ BEGIN
             GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
         WHEN invalid_table_definition THEN -- The view snowflake.cluster refuses likewise.
             GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
-            RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason, rtrim(cure, ';');
+            RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason,
+                                CASE WHEN cure LIKE 'ALTER TABLE %' THEN rtrim(cure, ';') ELSE '-- ' || cure END;
             RETURN;
     END;
     RETURN QUERY

@@ -52,11 +52,9 @@ CREATE FUNCTION snowflake._description_of(class oid, object oid)
 BEGIN
     RETURN coalesce((SELECT pg_describe_object('pg_class'::regclass, ev_class, 0) FROM pg_rewrite
                          WHERE class = 'pg_rewrite'::regclass AND oid = object AND rulename = '_RETURN'),
-                    -- The server fails with an internal error for a catalog whose rows are no objects.
-                    CASE WHEN class IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_rewrite'::regclass, 'pg_attrdef'::regclass,
-                                        'pg_constraint'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass,
-                                        'pg_statistic_ext'::regclass, 'pg_publication_rel'::regclass)
-                         THEN pg_describe_object(class, object, 0) END);
+                    -- Only an object of a class that the server knows can be asked for.
+                    (SELECT pg_describe_object(d.classid, d.objid, 0) FROM pg_depend d
+                         WHERE d.classid = class AND d.objid = object LIMIT 1));
 END
 $function$;
 COMMENT ON FUNCTION snowflake._description_of(oid, oid) IS

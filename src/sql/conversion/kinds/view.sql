@@ -34,7 +34,7 @@ BEGIN
     RETURN QUERY
         SELECT format('view %s is temporary: drop it, and make it again afterwards', d.relid)
             FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
-            WHERE c.relpersistence = 't';
+            WHERE c.relpersistence = 't' AND NOT pg_is_other_temp_schema(c.relnamespace);
     RETURN QUERY
         SELECT format('materialized view %s cannot be made again: %I may not create objects in tablespace %I: '
                       'GRANT CREATE ON TABLESPACE %3$I TO %2$I', d.relid, pg_get_userbyid(c.relowner), s.spcname)

@@ -240,6 +240,7 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
 BEGIN
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_schema(tab);
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
                               snowflake._owner(tab), NULL, NULL);

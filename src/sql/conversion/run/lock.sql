@@ -8,6 +8,13 @@ CREATE FUNCTION snowflake._lock(relation oid)
 COMMENT ON FUNCTION snowflake._lock(oid) IS
     'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
 
+CREATE FUNCTION snowflake._hold_schema(relation oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_hold_schema'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._hold_schema(oid) IS
+    'keeps the schema of a relation of the caller from being renamed until the transaction ends';
+
 CREATE FUNCTION snowflake._wait_for_vacuum(relation oid)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_wait_for_vacuum'

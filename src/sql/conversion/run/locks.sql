@@ -45,6 +45,8 @@ BEGIN
                 END LOOP;
                 next := NULL;
                 PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
+                -- The commands name their relations: nobody puts another in the place of a schema.
+                PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
                 locked := locked || wanted;
                 -- This locks what views read.
                 state := snowflake._present_state(request);

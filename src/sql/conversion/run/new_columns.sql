@@ -116,7 +116,7 @@ BEGIN
         ORDER BY c.relid::oid
         LIMIT 1;
     IF FOUND THEN
-        PERFORM snowflake._warn_of_unconverted(what, detail, command);
+        PERFORM snowflake._warn_of_unconverted(what, detail, 'If you trust that code: ' || command);
         RETURN;
     END IF;
     SELECT c.relid INTO full_table
@@ -284,7 +284,7 @@ BEGIN
     END IF;
     obstacle := snowflake._obstacle_of_new_column(tab, attname);
     IF obstacle IS NOT NULL THEN
-        PERFORM snowflake._warn_of_unconverted(what, obstacle, snowflake._widen_command(tab, attname, seq) || ';');
+        PERFORM snowflake._warn_of_unconverted(what, obstacle, 'If you trust that code: ' || snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
     PERFORM snowflake._run_as(command, snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
