@@ -95,7 +95,7 @@ std::string in_quotes(const std::string &name) {
 
 } // namespace
 
-const std::array<HostileObjects::Kind, 26> HostileObjects::all_kinds{{
+const std::array<HostileObjects::Kind, 32> HostileObjects::all_kinds{{
     {"schema", &HostileObjects::schema},
     {"sequence", &HostileObjects::hostile_sequence},
     {"function", &HostileObjects::function},
@@ -106,6 +106,12 @@ const std::array<HostileObjects::Kind, 26> HostileObjects::all_kinds{{
     {"domain", &HostileObjects::domain},
     {"composite type", &HostileObjects::composite},
     {"range", &HostileObjects::range},
+    {"range with support functions", &HostileObjects::support_functions},
+    {"index of ranges", &HostileObjects::index_of_ranges},
+    {"index with an operator class", &HostileObjects::index_with_operator_class},
+    {"child", &HostileObjects::child},
+    {"new columns", &HostileObjects::new_columns},
+    {"truncation", &HostileObjects::truncation},
     {"collation", &HostileObjects::collation},
     {"cast", &HostileObjects::cast},
     {"table", &HostileObjects::table},
@@ -127,7 +133,7 @@ const std::array<HostileObjects::Kind, 26> HostileObjects::all_kinds{{
 HostileObjects::HostileObjects(snowflake::testing::Random &random, Session &session,
                                Targets targets)
     : random_(random), session_(session), targets_(std::move(targets)),
-      fragments_(std::begin(parts), std::end(parts)) {
+      fragments_(std::begin(parts), std::end(parts)), tables_(targets_.children) {
     for (const std::string &target : targets_.sequences) {
         fragments_.push_back(" nextval('" + target + "'::regclass)");
         fragments_.push_back(" snowflake.nextval('" + target + "'::regclass, 'x");
@@ -141,8 +147,9 @@ HostileObjects::HostileObjects(snowflake::testing::Random &random, Session &sess
          ++i)
         function();
     for (const auto make :
-         {&HostileObjects::domain, &HostileObjects::collation, &HostileObjects::hostile_sequence,
-          &HostileObjects::table, &HostileObjects::view})
+         {&HostileObjects::domain, &HostileObjects::composite, &HostileObjects::support_functions,
+          &HostileObjects::collation, &HostileObjects::hostile_sequence, &HostileObjects::table,
+          &HostileObjects::view})
         for (int i = 0; i < 1000 && !(this->*make)(); ++i) {
         }
 }
@@ -271,9 +278,13 @@ std::string HostileObjects::fixed_number(const std::string &column) {
 }
 
 std::string HostileObjects::condition(const std::string &column) {
-    switch (random_.between(0, 3)) {
+    switch (random_.between(0, 5)) {
     case 0:
         return "(" + any(conditions_) + "(" + column + "))";
+    case 4:
+        return "('(1)'::" + any(composites_) + " IS NOT NULL AND " + column + " IS NOT NULL)";
+    case 5:
+        return "(" + any(ranges_) + "(0, 1) IS NOT NULL AND " + column + " IS NOT NULL)";
     case 1:
         return "('{1}'::" + any(domains_) + "[] IS NOT NULL AND " + column + " IS NOT NULL)";
     case 2:
@@ -412,15 +423,66 @@ bool HostileObjects::domain() {
 }
 
 bool HostileObjects::composite() {
-    if (random_.one_in(2))
-        return run("CREATE TYPE " + new_name() + " AS (" + name() + " integer, b " + any(domains_) +
-                   ")");
+    const std::string made = new_name();
+    if (composites_.empty() || random_.one_in(2))
+        return run("CREATE TYPE " + made + " AS (" + name() + " " + any(domains_) + ")",
+                   composites_, made);
     return run("CREATE TYPE " + new_name() + " AS (" + name() + " " + any(targets_.tables) + ")");
 }
 
 bool HostileObjects::range() {
     return run("CREATE TYPE " + new_name() +
                " AS RANGE (SUBTYPE = " + (random_.one_in(2) ? "bigint" : any(domains_)) + ")");
+}
+
+bool HostileObjects::support_functions() {
+    const std::string difference = new_name();
+    const std::string made = new_name();
+    return run("CREATE FUNCTION " + difference +
+               "(bigint, bigint) RETURNS double precision IMMUTABLE" + body("1")) &&
+           run("CREATE TYPE " + made + " AS RANGE (SUBTYPE = bigint, SUBTYPE_DIFF = " + difference +
+                   ")",
+               ranges_, made);
+}
+
+// The server asks for the difference of ranges where it has to choose a page.
+bool HostileObjects::index_of_ranges() {
+    const std::string made = new_name();
+    return run("CREATE TABLE " + made + " (a serial, b bigint)", tables_, made) &&
+           run("INSERT INTO " + made + " (b) SELECT i FROM generate_series(1, 300) i") &&
+           run("CREATE INDEX ON " + made + " USING gist (" + any(ranges_) + "(a, a + b))");
+}
+
+// Only a superuser makes an operator class, but its function may be another role's.
+bool HostileObjects::index_with_operator_class() {
+    return run("CREATE INDEX ON " + any(tables_) + " ((a::bigint) shared.hostile_operators)");
+}
+
+// A parent of the hostile role, or a child that it owns.
+bool HostileObjects::child() {
+    const std::string made = new_name();
+    if (random_.one_in(3))
+        return run("ALTER TABLE " + any(targets_.children) + " ADD CHECK " + condition("a"));
+    return run("CREATE TABLE " + made + " (CHECK " + condition("a") + ") INHERITS (" +
+                   any(tables_) + ")",
+               tables_, made);
+}
+
+bool HostileObjects::new_columns() {
+    const std::string made = new_name();
+    run("SET snowflake.convert_new_columns = on");
+    const bool done =
+        run("CREATE TABLE " + made + " (a serial CHECK " + condition("a") + ", " + name() +
+                " integer GENERATED ALWAYS AS IDENTITY, b integer REFERENCES " +
+                any(targets_.tables) + ", CHECK " + condition("b") + ")",
+            tables_, made);
+    run("RESET snowflake.convert_new_columns");
+    return done;
+}
+
+// Columns of empty tables are widened by the command that adds a key.
+bool HostileObjects::truncation() {
+    return run("TRUNCATE " + any(tables_));
 }
 
 bool HostileObjects::collation() {

@@ -17,6 +17,7 @@ namespace integration {
 struct Targets {
     std::vector<std::string> sequences; // qualified names
     std::vector<std::string> tables;    // qualified names, each with an integer column id
+    std::vector<std::string> children;  // of tables of others, each with an integer column a
 };
 
 // The message in the log, up to the name of the role that a function ran as.
@@ -46,7 +47,7 @@ class HostileObjects {
         const char *name;
         bool (HostileObjects::*make)();
     };
-    static const std::array<Kind, 26> all_kinds;
+    static const std::array<Kind, 32> all_kinds;
 
     // The words of names and expressions.
     const std::string &any(const Names &names);
@@ -74,6 +75,12 @@ class HostileObjects {
     bool domain();
     bool composite();
     bool range();
+    bool support_functions();
+    bool index_of_ranges();
+    bool index_with_operator_class();
+    bool child();
+    bool new_columns();
+    bool truncation();
     bool collation();
     bool cast();
     bool table();
@@ -110,8 +117,10 @@ class HostileObjects {
     Names triggers_;   // functions of triggers
     Names domains_;    // over integer
     Names collations_;
-    Names tables_; // with an integer column a
-    Names views_;  // with an integer column a
+    Names composites_; // of one field of a domain
+    Names ranges_;     // of two bigints
+    Names tables_;     // with an integer column a
+    Names views_;      // with an integer column a
     std::map<std::string, int> made_;
 };
 

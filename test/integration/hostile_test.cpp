@@ -36,6 +36,12 @@ CREATE SCHEMA honest AUTHORIZATION owner;
 CREATE SCHEMA super;
 GRANT ALL ON SCHEMA shared TO mallory, owner;
 GRANT USAGE ON SCHEMA honest, super TO mallory;
+CREATE FUNCTION den.compare(bigint, bigint) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN RAISE LOG 'hostile code runs as <%>', current_user; RETURN sign($1 - $2); END $$;
+CREATE OPERATOR CLASS shared.hostile_operators FOR TYPE bigint USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 den.compare(bigint, bigint);
+ALTER FUNCTION den.compare OWNER TO mallory;
+ALTER OPERATOR CLASS shared.hostile_operators USING btree OWNER TO mallory;
 )";
 
 // What the owner has in the schema honest, and the superuser in the schema super.
@@ -63,6 +69,8 @@ CREATE TABLE by_name (id integer DEFAULT nextval('{schema}.named'::text));
 CREATE TABLE tried (id serial CHECK (shared.fits_{schema}(id)), CHECK (shared.half_{schema}(id) > 0));
 CREATE TABLE parts (id serial, day date NOT NULL, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
 CREATE TABLE part PARTITION OF parts FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+CREATE TABLE family (a serial);
+CREATE TABLE adopted () INHERITS (family);
 INSERT INTO plain VALUES (DEFAULT, 'item');
 INSERT INTO child (parent) VALUES (1);
 INSERT INTO texts DEFAULT VALUES;
@@ -73,6 +81,9 @@ GRANT SELECT, REFERENCES, TRIGGER ON plain, child, texts, tried TO mallory;
 
 const Texts honest_sequences{"plain_id_seq", "child_id_seq", "numbers",
                              "named",        "tried_id_seq", "parts_id_seq"};
+
+// Their tables have a child that the hostile role owns.
+const Texts adopting_sequences{"honest.family_a_seq", "super.family_a_seq"};
 
 // Who may do what, and which role owns what: neither changes.
 const char *const rights_of_roles =
@@ -188,6 +199,9 @@ class Round {
     void require_owners(const std::string &statement);
     void change(Converter &who, const std::string &function, const std::string &sequence);
     void change_all(const std::string &function);
+    void change_without_long_lock();
+    void run_commands_of_check();
+    void make_new_tables();
     void call_all_functions();
     Texts hostile_sequences();
     void read_views(Converter &who);
@@ -267,12 +281,70 @@ void Round::change(Converter &who, const std::string &function, const std::strin
 // Changes each sequence of the honest roles, and a few of the hostile one.
 void Round::change_all(const std::string &function) {
     Texts sequences = honest_;
+    sequences.insert(sequences.end(), adopting_sequences.begin(), adopting_sequences.end());
     const Texts hostile = hostile_sequences();
     for (int i = 0; i < 8; ++i)
         sequences.push_back(hostile[static_cast<std::size_t>(
             random_.between(0, static_cast<std::int64_t>(hostile.size()) - 1))]);
     for (const std::string &sequence : sequences)
         change(anybody_for(sequence), function, sequence);
+}
+
+// Runs the stages one by one, and takes back what has come to no end.
+void Round::change_without_long_lock() {
+    Texts sequences = honest_;
+    for (const std::string &sequence : hostile_sequences())
+        if (random_.one_in(4))
+            sequences.push_back(sequence);
+    for (const std::string &sequence : sequences) {
+        Converter &who = anybody_for(sequence);
+        const std::string argument = "(" + quoted(sequence);
+        Texts commands;
+        try {
+            commands =
+                who.session.texts("SELECT command FROM snowflake.conversion_plan" + argument +
+                                  ", online => true) WHERE command IS NOT NULL ORDER BY step");
+        } catch (const pqxx::sql_error &error) {
+            ++outcomes_[sqlstate_of(error)];
+        }
+        for (const std::string &command : commands)
+            if (random_.one_in(20) || !attempt(who, command, Expectation::thought_of))
+                break;
+        require_settings(who, "stages");
+        attempt(who, "SELECT snowflake.cancel_conversion" + argument + ")",
+                Expectation::thought_of);
+    }
+    owned_ = observer_.texts(owned_objects);
+}
+
+// Runs every command that check() prints, as a superuser, and undoes what each has done.
+void Round::run_commands_of_check() {
+    for (const std::string &command :
+         super_.session.texts("SELECT DISTINCT command FROM snowflake.check() WHERE command IS NOT "
+                              "NULL ORDER BY 1")) {
+        super_.session.run("BEGIN");
+        attempt(super_, command, Expectation::any);
+        super_.session.run("ROLLBACK");
+        require_settings(super_, command);
+    }
+}
+
+// Makes tables out of the hostile role's, which the setting converts where that may be.
+void Round::make_new_tables() {
+    for (const std::string &table :
+         observer_.texts("SELECT format('%I.%I', nspname, relname) FROM pg_class c"
+                         " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                         " WHERE relkind = 'r' AND relowner = 'mallory'::regrole"
+                         " AND relpersistence <> 't' AND NOT relispartition ORDER BY c.oid"))
+        for (const char *rest :
+             {"(LIKE %s INCLUDING CONSTRAINTS INCLUDING IDENTITY, new_id serial)",
+              "(new_id serial) INHERITS (%s)"}) {
+            std::string command = std::string("CREATE TABLE super.made ") + rest;
+            command.replace(command.find("%s"), 2, table);
+            super_.session.run("BEGIN; SET LOCAL snowflake.convert_new_columns = on");
+            attempt(super_, command, Expectation::thought_of);
+            super_.session.run("ROLLBACK");
+        }
 }
 
 Texts Round::hostile_sequences() {
@@ -325,10 +397,15 @@ void Round::convert_among_hostile_objects() {
     HostileObjects objects(random_, mallory_,
                            {honest_,
                             {"honest.plain", "honest.child", "honest.tried", "super.plain",
-                             "super.child", "super.tried"}});
+                             "super.child", "super.tried"},
+                            {"honest.adopted", "super.adopted"}});
     objects.make(100);
     owned_ = observer_.texts(owned_objects);
+    make_new_tables();
+    run_commands_of_check();
+    change_without_long_lock();
     change_all(to_snowflake);
+    run_commands_of_check();
     read_views(owner_);
     read_views(super_);
     objects.make(30);
@@ -348,6 +425,8 @@ class Hostile : public testing::Test {
         session.run(schemas);
         make_honest_objects(session, "owner", "honest");
         make_honest_objects(session, "postgres", "super");
+        session.run("ALTER TABLE honest.adopted OWNER TO mallory; ALTER TABLE super.adopted OWNER "
+                    "TO mallory");
         session.run("CREATE PUBLICATION everything FOR TABLE super.plain (id) WHERE (id > 0)");
     }
 

@@ -98,11 +98,16 @@ BEGIN
         SELECT x.relid, x.member, format('table %s, which inherits from %s,', x.member, x.relid)
             FROM altered x WHERE x.member <> x.relid
         UNION
+        -- A table has the checks, generated columns and indexes of what it inherits from.
+        SELECT x.relid, kin.relid, format('table %s, which %s is related to by inheritance,', kin.relid, x.relid)
+            FROM altered x CROSS JOIN LATERAL snowflake._table_kin(x.relid) kin(relid)
+            WHERE x.member = x.relid AND kin.relid NOT IN (SELECT member FROM altered)
+        UNION
         SELECT x.relid, partner.relid, format('table %s, which foreign key %I links to %s,', partner.relid, k.conname, x.member)
             FROM altered x
             CROSS JOIN LATERAL snowflake._keys_of(x.member, x.attnum) keys(key)
             JOIN pg_constraint k ON k.oid = key
-            CROSS JOIN LATERAL snowflake._table_tree(CASE k.conrelid WHEN x.member THEN k.confrelid ELSE k.conrelid END) partner(relid);
+            CROSS JOIN LATERAL snowflake._table_kin(CASE k.conrelid WHEN x.member THEN k.confrelid ELSE k.conrelid END) partner(relid);
 END
 $function$;
 COMMENT ON FUNCTION snowflake._authors_of_widening(snowflake._conversion_column[]) IS

@@ -17,6 +17,22 @@ $function$;
 COMMENT ON FUNCTION snowflake._table_tree(regclass) IS
     'returns a table and all that inherit from it, partitions among them';
 
+CREATE FUNCTION snowflake._table_kin(tab regclass)
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE kin(relid) AS (
+            SELECT member::oid FROM snowflake._table_tree(tab) member
+            UNION SELECT i.inhparent FROM kin JOIN pg_inherits i ON i.inhrelid = kin.relid)
+        SELECT kin.relid::regclass FROM kin;
+END
+$function$;
+COMMENT ON FUNCTION snowflake._table_kin(regclass) IS
+    'returns a table, all that inherit from it, and all that these inherit from';
+
 CREATE FUNCTION snowflake._keys_of(tab regclass, attnum smallint)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
