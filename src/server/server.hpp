@@ -337,7 +337,7 @@ Item *allocate_array(int count) {
 template <typename Type>
 Type *make_node(NodeTag tag) {
     auto *node = static_cast<Type *>(palloc0(sizeof(Type)));
-    node->type = tag;
+    reinterpret_cast<Node *>(node)->type = tag;
     return node;
 }
 
@@ -357,6 +357,15 @@ inline Oid owner_of(Oid relation) {
     const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
     return owner;
+}
+
+// Tells whether the current role has the right to execute a function.
+inline bool may_execute(Oid function) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+    return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
 }
 
 // Returns the process of the session that a temporary schema belongs to; 0: there is none, or the
