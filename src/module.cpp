@@ -10,6 +10,7 @@
 #include "server/schema.hpp"
 #include "server/server.hpp"
 #include "watermark/holders.hpp"
+#include "watermark/statements.hpp"
 #include "watermark/watermark.hpp"
 
 extern "C" {
@@ -22,6 +23,7 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::durability::init();
     snowflake::session::init();
     snowflake::holders::init();
+    snowflake::statements::init();
     snowflake::watermark::init();
     snowflake::event_triggers::init();
     snowflake::run_as::init();

@@ -105,6 +105,7 @@ extern "C" {
 #include "storage/procarray.h"
 #include "storage/s_lock.h"
 #include "storage/sinvaladt.h"
+#include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
