@@ -299,6 +299,37 @@ inline const config_generic &setting(const char *name) {
 #endif
 }
 
+// Defines a setting, by calling define with its name.
+//
+// PostgreSQL 15 sorts all its settings by name when one is added, which takes 320,000 instructions,
+// unless they are in order already. So the setting is added under a name that sorts last, and then
+// gets its own name and place. One that was set before it was defined has its place.
+template <typename Define>
+void define_setting(const char *name, Define define) {
+#if PG_VERSION_NUM >= 160000
+    define(name);
+#else
+    const auto find = [&] {
+        config_generic **all = get_guc_variables();
+        return std::lower_bound(all, all + GetNumConfigOptions(), name,
+                                [](const config_generic *one, const char *other) {
+                                    return pg_strcasecmp(one->name, other) < 0;
+                                });
+    };
+    config_generic **place = find();
+    if (place != get_guc_variables() + GetNumConfigOptions() &&
+        pg_strcasecmp((*place)->name, name) == 0)
+        return define(name);
+    constexpr const char *last = "zzz.snowflake";
+    define(last);
+    config_generic **added = get_guc_variables() + GetNumConfigOptions() - 1;
+    while (strcmp((*added)->name, last) != 0)
+        --added;
+    (*added)->name = name;
+    std::rotate(find(), added, added + 1);
+#endif
+}
+
 // Walks over the nodes below one of an expression or a query, as the server's own walkers do.
 // Their callbacks had no parameters in their types until PostgreSQL 16.
 using Walker = bool (*)(Node *node, void *context);
