@@ -57,7 +57,7 @@ SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}'
     WHERE k.conrelid = 'closed.parent'::regclass AND k.contype = 'c' ORDER BY relation DESC;
 SELECT snowflake._expressions_with_names('pg_rewrite', oid, ev_class, '{1}', '{x}') FROM pg_rewrite WHERE ev_class = 'closed.seen'::regclass;
 -- A state that is null stays so.
-SELECT snowflake._present_state(ROW('{NULL}', false, NULL, NULL, NULL)::snowflake._conversion_request) IS NULL AS is_null;
+SELECT snowflake._present_state(ROW(NULL, false, NULL, NULL, NULL)::snowflake._conversion_request) IS NULL AS is_null;
 
 -- OIDs of all that is above, and of nothing.
 CREATE TABLE hostile.oids AS

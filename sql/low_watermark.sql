@@ -96,6 +96,17 @@ ROLLBACK;
 SELECT setval('low', 9000000000000000000) IS NULL AS none;
 SELECT snowflake.low_watermark('low', 'epoch=2020-01-01 tick=1s timestamp:32 node:10 counter:12');
 
+-- Nor can it tell whether the layout is that of the IDs: if its epoch is a second too early, the bound is above the ID of an
+-- open transaction.
+SELECT pg_sleep(0.1); -- until the clock has reached the last ID
+BEGIN;
+SELECT snowflake.nextval('s') AS id \gset
+SELECT pg_sleep(1.2);
+SELECT snowflake.nextval('s') IS NULL AS none;
+SELECT snowflake.low_watermark('s') <= :id AS safe,
+       snowflake.low_watermark('s', 'epoch=2022-12-31T23:59:59Z tick=1ms timestamp:41 node:10 counter:12') <= :id AS safe_in_another;
+ROLLBACK;
+
 -- Sequences that count.
 CREATE SEQUENCE counting CACHE 20;
 SELECT snowflake.low_watermark('counting');

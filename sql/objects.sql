@@ -52,6 +52,9 @@ SELECT nextval('snowflake.id_seq');
 -- The setting: a number of 0 (unset) to 1023, for superusers to set.
 LOAD 'snowflake';
 SELECT vartype, min_val, max_val, boot_val, context FROM pg_settings WHERE name = 'snowflake.node';
+-- The server finds every setting by its name, which it looks up in a sorted array before PostgreSQL 16.
+SELECT count(*) FILTER (WHERE current_setting(name, true) IS NULL) AS unknown, count(*) FILTER (WHERE name LIKE 'snowflake.%') AS defined
+    FROM pg_settings;
 SET snowflake.node = 1024;
 SET snowflake.node = -1;
 SET snowflake.nodes = 1;

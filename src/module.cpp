@@ -8,6 +8,7 @@
 #include "server/schema.hpp"
 #include "server/server.hpp"
 #include "watermark/lock_holders.hpp"
+#include "watermark/statements.hpp"
 #include "watermark/watermark.hpp"
 
 extern "C" {
@@ -20,6 +21,7 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::durability::init();
     snowflake::session::init();
     snowflake::lock_holders::init();
+    snowflake::statements::init();
     snowflake::watermark::init();
 }
 

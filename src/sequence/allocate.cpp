@@ -66,13 +66,16 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
         const SequenceState state = state_of(page);
         if (state.reset) // the rule wants a time that was read under the lock
             now_us = clock_us() + clock_skew_us;
-        const Decision decision = decide(layout, state,
-                                         {.now = tick_at(sequence.lease, layout, now_us),
-                                          .node = node,
-                                          .stride = wanted.stride,
-                                          .wanted = wanted.count,
-                                          .batch = wanted.batch},
-                                         limits_of(sequence, layout, now_us, wanted));
+        const Request request{.now = tick_at(sequence.lease, layout, now_us),
+                              .node = node,
+                              .stride = wanted.stride,
+                              .wanted = wanted.count,
+                              .batch = wanted.batch};
+        const Limits limits = limits_of(sequence, layout, now_us, wanted);
+        // A constant for the compiler to fold, see generator.hpp.
+        const Decision decision = likely(layout == default_layout)
+                                      ? decide(default_layout, state, request, limits)
+                                      : decide(layout, state, request, limits);
         if (decision.action == Action::refuse) {
             unlock(page);
             raise_refusal(decision.reserved.refusal, sequence,

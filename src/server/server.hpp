@@ -106,6 +106,7 @@ extern "C" {
 #include "storage/procarray.h"
 #include "storage/s_lock.h"
 #include "storage/sinvaladt.h"
+#include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -299,6 +300,37 @@ inline const config_generic &setting(const char *name) {
 #endif
 }
 
+// Defines a setting, by calling define with its name.
+//
+// PostgreSQL 15 sorts all its settings by name when one is added, which takes 320,000 instructions,
+// unless they are in order already. So the setting is added under a name that sorts last, and then
+// gets its own name and place. One that was set before it was defined has its place.
+template <typename Define>
+void define_setting(const char *name, Define define) {
+#if PG_VERSION_NUM >= 160000
+    define(name);
+#else
+    const auto find = [&] {
+        config_generic **all = get_guc_variables();
+        return std::lower_bound(all, all + GetNumConfigOptions(), name,
+                                [](const config_generic *one, const char *other) {
+                                    return pg_strcasecmp(one->name, other) < 0;
+                                });
+    };
+    config_generic **place = find();
+    if (place != get_guc_variables() + GetNumConfigOptions() &&
+        pg_strcasecmp((*place)->name, name) == 0)
+        return define(name);
+    constexpr const char *last = "zzz.snowflake";
+    define(last);
+    config_generic **added = get_guc_variables() + GetNumConfigOptions() - 1;
+    while (strcmp((*added)->name, last) != 0)
+        --added;
+    (*added)->name = name;
+    std::rotate(find(), added, added + 1);
+#endif
+}
+
 // Walks over the nodes below one of an expression or a query, as the server's own walkers do.
 // Their callbacks had no parameters in their types until PostgreSQL 16.
 using Walker = bool (*)(Node *node, void *context);
@@ -338,7 +370,7 @@ Item *allocate_array(int count) {
 template <typename Type>
 Type *make_node(NodeTag tag) {
     auto *node = static_cast<Type *>(palloc0(sizeof(Type)));
-    node->type = tag;
+    reinterpret_cast<Node *>(node)->type = tag;
     return node;
 }
 
@@ -358,6 +390,15 @@ inline Oid owner_of(Oid relation) {
     const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
     return owner;
+}
+
+// Tells whether the current role has the right to execute a function.
+inline bool may_execute(Oid function) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+    return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
 }
 
 // Returns the process of the session that a temporary schema belongs to; 0: there is none, or the

@@ -8,6 +8,7 @@
 #include "sequence/sequence_page.hpp"
 #include "sequence/session.hpp"
 #include "server/clock.hpp"
+#include "statements.hpp"
 
 namespace snowflake::watermark {
 
@@ -293,11 +294,13 @@ bool may_look(Oid relid) {
 std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     const Key key{.relid = relid, .padding = 0, .layout = layout};
     Relation sequence = open(relid);
-    Snapshot snapshot = GetActiveSnapshot();
+    Snapshot snapshot = statements::outermost_snapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
-    if (answer != nullptr && answer->key.relid == relid && answer->key.layout == layout &&
-        is_same(snapshot, answer->ended)) {
+    if (snapshot == nullptr) {
+        require_ids(sequence, layout);
+    } else if (answer != nullptr && answer->key.relid == relid && answer->key.layout == layout &&
+               is_same(snapshot, answer->ended)) {
         bound = answer->bound;
     } else {
         bound = ask_in_statement(sequence, key, snapshot);
@@ -311,7 +314,8 @@ void look_before(Oid relid, Layout layout) {
     if (!ActiveSnapshotSet() || RecoveryInProgress() || !may_look(relid))
         return;
     Relation sequence = open(relid);
-    (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, GetActiveSnapshot());
+    if (Snapshot snapshot = statements::outermost_snapshot(); snapshot != nullptr)
+        (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, snapshot);
     relation_close(sequence, NoLock);
 }
 

@@ -20,7 +20,9 @@
 // snapshot of the statement with one taken after the look. If a transaction has ended in between,
 // the answer is that of an earlier look, all of whose transactions the statement does see: the
 // planner has looked a moment before the statement took its snapshot, see look_before(). The answer
-// therefore holds for the statement itself, and for every later one, at any isolation level.
+// therefore holds for the statement itself, and for every later one, at any isolation level. Where
+// statements run within others, the statement is the outermost one that uses a table, see
+// statements.hpp.
 #pragma once
 
 #include "pure/layout.hpp"
@@ -34,7 +36,8 @@ namespace snowflake::watermark {
 // - such a transaction began later than the greatest ID was made: it has made none yet, or the IDs
 //   are not of this layout;
 // - the session has no look that the statement's snapshot shows all of: a transaction that keeps
-//   its snapshot, or a cursor, calls for the first time after others have committed.
+//   its snapshot, or a cursor, calls for the first time after others have committed; so does a
+//   function within a statement that uses a table.
 // A session answers all the calls of a statement alike for the same sequence and layout, if they
 // have the same snapshot. A cursor passes the same call each time, in which the answer is kept.
 //

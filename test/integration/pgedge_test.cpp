@@ -386,6 +386,12 @@ TEST_F(PgEdge, AnswersWithTheNewLibraryBeforeTheUpdate) {
     EXPECT_EQ(session.number("SELECT snowflake.currval()"), id);
     EXPECT_EQ(session.number("SELECT (snowflake.format(snowflake.currval()) ->> 'id')::int"), node);
 
+    // COPY inserts row by row until the update, and in batches from then on.
+    const std::string copy = "COPY rows (n) FROM PROGRAM 'seq 1000'";
+    const std::string distinct = "SELECT count(DISTINCT id) FROM rows";
+    session.run("CREATE TABLE rows (id bigint DEFAULT snowflake.nextval(), n int); " + copy);
+    EXPECT_EQ(session.number(distinct), 1000);
+
     pgedge::make_converted_identity(session, "items", "2.4");
     const Output full =
         psql(server(), "postgres", "INSERT INTO items SELECT FROM generate_series(1, 2)");
@@ -393,6 +399,8 @@ TEST_F(PgEdge, AnswersWithTheNewLibraryBeforeTheUpdate) {
         << full.err;
     session.run(update);
     session.run("INSERT INTO items (item) SELECT 'new' FROM generate_series(1, 2)");
+    session.run(copy);
+    EXPECT_EQ(session.number(distinct), 2000);
 }
 
 TEST(PgEdgeWithoutANumber, IsToldToUpdateFirst) {

@@ -31,17 +31,25 @@ BEGIN
 END
 $install$;
 
+-- STABLE: see src/sequence/copy_functions.cpp.
+CREATE FUNCTION snowflake._nextval_planned(internal)
+    RETURNS internal
+    AS 'MODULE_PATHNAME', 'snowflake_nextval_planned'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake._nextval_planned(internal) IS
+    'lets COPY insert rows with new IDs in batches';
+
 CREATE OR REPLACE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
 COMMENT ON FUNCTION snowflake.nextval(regclass) IS
     'makes the next snowflake ID of a sequence';
 
 CREATE FUNCTION snowflake.nextval(seq regclass, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
 COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
     'makes the next ID of a sequence in a layout';
 
@@ -49,14 +57,14 @@ COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
 CREATE FUNCTION snowflake.next_id(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
 COMMENT ON FUNCTION snowflake.next_id(regclass) IS
     'makes the next snowflake ID of a sequence: another name of nextval';
 
 CREATE FUNCTION snowflake.next_id(seq regclass, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
 COMMENT ON FUNCTION snowflake.next_id(regclass, snowflake.layout) IS
     'makes the next ID of a sequence in a layout: another name of nextval';
 
