@@ -12,6 +12,10 @@ void empty(Oid table) {
         return;
     const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
     Relation relation = table_open(table, NoLock);
+    if (IsCatalogRelation(relation))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied: \"%s\" is a system catalog",
+                       RelationGetRelationName(relation)));
     CheckTableNotInUse(relation, "ALTER TABLE");
     server::set_empty_file(relation);
     if (const Oid toast = relation->rd_rel->reltoastrelid; OidIsValid(toast)) {

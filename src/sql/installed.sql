@@ -8,5 +8,3 @@ BEGIN
                    'SET search_path = pg_catalog, pg_temp AS %L', format('SELECT jsonb %L', snowflake._digests()));
 END
 $install$;
-COMMENT ON FUNCTION snowflake._installed_digests() IS
-    'returns the digests of the functions as the extension script has made them';

@@ -17,8 +17,6 @@ EXCEPTION WHEN undefined_function THEN
               HINT = 'Run the command in a new session. If shared_preload_libraries names snowflake, restart the server before.';
 END
 $install$;
-COMMENT ON FUNCTION snowflake._schema_is_new() IS
-    'tells whether the schema snowflake was made by this transaction';
 
 -- Only a schema that no other session has seen, or that no ordinary role has owned, is accepted. In any
 -- other, a session that was allowed to create objects when it began a transaction may commit one after the

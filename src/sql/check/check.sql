@@ -8,39 +8,35 @@
 -- himself runs no code of others by it: where a command reaches tables of others, the comment says who must run it. Names are
 -- quoted, and hold no line break. So psql, which reads line by line, runs nothing that a name says.
 
+-- Something that is wrong or about to be, and the command that mends it.
 CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);
-COMMENT ON TYPE snowflake._finding IS
-    'something that is wrong or about to be, and the command that mends it';
 
--- A column whose default makes snowflake IDs, or whose sequence is converted.
+-- A column that gets snowflake IDs by its default, and the sequence that they come from. A column whose default
+-- makes snowflake IDs, or whose sequence is converted.
 CREATE TYPE snowflake._key AS (
     seq regclass, relid regclass, attnum smallint, attname name,
     layout snowflake.layout,
     callee text); -- the function that the default calls; NULL: none
-COMMENT ON TYPE snowflake._key IS
-    'a column that gets snowflake IDs by its default, and the sequence that they come from';
 
+-- Returns a text with a question mark in the place of each control character.
 CREATE FUNCTION snowflake._one_line(words text)
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(words, '[\x01-\x1f\x7f]', '?', 'g');
-COMMENT ON FUNCTION snowflake._one_line(text) IS
-    'returns a text with a question mark in the place of each control character';
 
+-- Returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller.
 CREATE FUNCTION snowflake._typed_by(owner oid, command text)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN pg_has_role(owner, current_user, 'USAGE') THEN command
                 ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
-COMMENT ON FUNCTION snowflake._typed_by(oid, text) IS
-    'returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller';
 
--- To alter the type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
+-- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To alter the
+-- type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
 -- inherited by, and on both ends of foreign keys.
 CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     owner constant oid := (SELECT c.relowner FROM pg_class c WHERE c.oid = tab);
@@ -62,24 +58,22 @@ BEGIN
                 ELSE format('-- As %I, if you trust %s: %s', pg_get_userbyid(owner), others, command) END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._typed_by_owner_of(regclass, text) IS
-    'returns a command, as a comment that names owners if it evaluates code of others than the caller';
 
+-- Returns the last_value of a sequence without keeping a lock; NULL: it cannot be read at once.
 CREATE FUNCTION snowflake._glimpse_last_value(seq regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_glimpse_last_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._glimpse_last_value(regclass) IS
-    'returns the last_value of a sequence without keeping a lock; NULL: it cannot be read at once';
 
+-- Returns the greatest value of a bigint column from an index without keeping a lock; NULL: it cannot be read at
+-- once.
 CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._glimpse_greatest_value(regclass, smallint) IS
-    'returns the greatest value of a bigint column from an index without keeping a lock; NULL: it cannot be read at once';
 
--- The first day of the layout is left out: numbers from below it may be those of a bigserial.
+-- Tells whether a number is likely to be an ID of the default layout rather than a count. The first day of the
+-- layout is left out: numbers from below it may be those of a bigserial.
 CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -88,9 +82,8 @@ CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     SELECT number >= snowflake.from_timestamp('2023-01-02 00:00:00+00')
            AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
 $function$;
-COMMENT ON FUNCTION snowflake._is_like_an_id(bigint) IS
-    'tells whether a number is likely to be an ID of the default layout rather than a count';
 
+-- Tells whether to read a table would mean to wait for another session.
 CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
     RETURNS boolean
     LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
@@ -100,21 +93,17 @@ CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
                        WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
                          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 $function$;
-COMMENT ON FUNCTION snowflake._is_locked_against_readers(regclass) IS
-    'tells whether to read a table would mean to wait for another session';
 
+-- Describes a column.
 CREATE FUNCTION snowflake._column(tab regclass, attname name)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     RETURN pg_catalog.format('column %I of table %s', attname, tab);
-COMMENT ON FUNCTION snowflake._column(regclass, name) IS
-    'describes a column';
 
+-- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed.
 CREATE FUNCTION snowflake._keys()
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -154,13 +143,11 @@ BEGIN
                                   WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._keys() IS
-    'finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed';
 
+-- Finds columns of converted sequences with another default, and sequences of such columns that are not guarded.
 CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -195,14 +182,12 @@ BEGIN
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_defaults(snowflake._key[]) IS
-    'finds columns of converted sequences with another default, and sequences of such columns that are not guarded';
 
--- A migration tool may have put a serial or an identity in the place of what was converted.
+-- Finds columns that hold snowflake IDs and take other numbers now. A migration tool may have put a serial or an
+-- identity in the place of what was converted.
 CREATE FUNCTION snowflake._findings_of_replaced_sequences()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -231,13 +216,11 @@ BEGIN
                OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_replaced_sequences() IS
-    'finds columns that hold snowflake IDs and take other numbers now';
 
+-- Finds sequences that are far ahead of the clock.
 CREATE FUNCTION snowflake._findings_of_clock(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -257,13 +240,11 @@ BEGIN
             ORDER BY s.seq::text COLLATE "C";
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_clock(snowflake._key[]) IS
-    'finds sequences that are far ahead of the clock';
 
+-- Finds integer columns that reference snowflake IDs, or have the names of such references.
 CREATE FUNCTION snowflake._findings_of_references(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -297,13 +278,11 @@ BEGIN
             GROUP BY i.relid, i.attname, i.type;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_references(snowflake._key[]) IS
-    'finds integer columns that reference snowflake IDs, or have the names of such references';
 
+-- Finds layouts, maximum values and partitions that end soon.
 CREATE FUNCTION snowflake._findings_of_room(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -352,13 +331,11 @@ BEGIN
                                          = 'f') END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_room(snowflake._key[]) IS
-    'finds layouts, maximum values and partitions that end soon';
 
+-- Finds keys of logged tables whose sequences are unlogged or temporary.
 CREATE FUNCTION snowflake._findings_of_persistence(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -377,13 +354,11 @@ BEGIN
             WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p' AND NOT pg_is_other_temp_schema(s.relnamespace);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_persistence(snowflake._key[]) IS
-    'finds keys of logged tables whose sequences are unlogged or temporary';
 
+-- Finds what is wrong with the node number of this instance, and numbers that are claimed twice.
 CREATE FUNCTION snowflake._findings_of_node()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     setting constant integer := snowflake._node_setting();
@@ -430,15 +405,12 @@ BEGIN
             WHERE c.kind = 'copy';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_node() IS
-    'finds what is wrong with the node number of this instance, and numbers that are claimed twice';
 
--- What a function is, but for its name, owner and rights. The text of its body counts, and the library.
--- The setting keeps the names as the extension script has stored them.
+-- Returns a digest for each function of the extension. What a function is, but for its name, owner and rights. The
+-- text of its body counts, and the library. The setting keeps the names as the extension script has stored them.
 CREATE FUNCTION snowflake._digests()
     RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off
     AS $function$
 BEGIN
@@ -453,13 +425,11 @@ BEGIN
             WHERE p.proname <> '_installed_digests');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._digests() IS
-    'returns a digest for each function of the extension';
 
+-- Finds objects of the extension that were altered, and objects that do not belong to its schemas.
 CREATE FUNCTION snowflake._findings_of_extension()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -503,14 +473,12 @@ BEGIN
               AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.classid AND d.objid = o.objid AND d.deptype = 'e');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_extension() IS
-    'finds objects of the extension that were altered, and objects that do not belong to its schemas';
 
--- What only looks like a conversion without a long lock, or is one that has lost a part. Nothing acts on it.
+-- Finds triggers, columns and checks that are parts of no conversion, or of one that has lost another part. What
+-- only looks like a conversion without a long lock, or is one that has lost a part. Nothing acts on it.
 CREATE FUNCTION snowflake._findings_of_shadows()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -533,8 +501,6 @@ BEGIN
                                                  t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._findings_of_shadows() IS
-    'finds triggers, columns and checks that are parts of no conversion, or of one that has lost another part';
 
 CREATE FUNCTION snowflake.check(
         OUT severity text, -- error, warning or notice

@@ -6,6 +6,7 @@
 --   _<kind>_drop(dependent)        the command that takes one out of the way; NULL: it goes with another
 --   _<kind>_commands(dependent)    the commands that make it again, and the role of each, where it is not _maker()
 
+-- Lists the kinds of objects that the conversion of a sequence drops and makes again.
 CREATE FUNCTION snowflake._kinds(
         OUT kind text, OUT class oid,
         OUT is_leaf boolean,  -- no other kind depends on it
@@ -26,13 +27,11 @@ CREATE FUNCTION snowflake._kinds(
            ('policy', 'pg_policy'::regclass, true, true, true, NULL),
            ('publication', 'pg_publication_rel'::regclass, true, true, false, NULL);
     END;
-COMMENT ON FUNCTION snowflake._kinds() IS
-    'lists the kinds of objects that the conversion of a sequence drops and makes again';
 
+-- Finds the objects of all kinds among objects that depend on columns.
 CREATE FUNCTION snowflake._kinds_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     k record;
@@ -46,13 +45,11 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._kinds_found(snowflake._conversion_object[]) IS
-    'finds the objects of all kinds among objects that depend on columns';
 
+-- Lists what keeps objects of any kind from being made again.
 CREATE FUNCTION snowflake._kinds_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     k record;
@@ -66,14 +63,12 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._kinds_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps objects of any kind from being made again';
 
--- The outermost first. What has dependents of its own is dropped after everything that has none.
+-- Returns the steps that take the objects that depend on columns out of the way. The outermost first. What has
+-- dependents of its own is dropped after everything that has none.
 CREATE FUNCTION snowflake._kinds_drops(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     d snowflake._conversion_dependent;
@@ -95,15 +90,13 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._kinds_drops(snowflake._conversion_dependent[]) IS
-    'returns the steps that take the objects that depend on columns out of the way';
 
+-- Returns the commands that make an object of any kind again, or give it what the server forgets of it.
 CREATE FUNCTION snowflake._kind_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid) -- that runs it; NULL: see _maker()
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$
@@ -116,14 +109,11 @@ BEGIN
         USING dependent;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._kind_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make an object of any kind again, or give it what the server forgets of it';
 
--- The innermost first.
+-- Returns the steps that make the objects that depend on columns again. The innermost first.
 CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -139,5 +129,3 @@ BEGIN
             ORDER BY d.depth, CASE WHEN NOT d.is_rebuilt THEN k.turn END, d.objid, x.n;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._kinds_steps(snowflake._conversion_dependent[]) IS
-    'returns the steps that make the objects that depend on columns again';

@@ -6,33 +6,29 @@
 
 CREATE TYPE snowflake.id;
 
+-- Reads an ID from text.
 CREATE FUNCTION snowflake._id_in(cstring)
     RETURNS snowflake.id
     AS 'int8in'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_in(cstring) IS
-    'reads an ID from text';
 
+-- Writes an ID as text.
 CREATE FUNCTION snowflake._id_out(snowflake.id)
     RETURNS cstring
     AS 'int8out'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_out(snowflake.id) IS
-    'writes an ID as text';
 
+-- Reads an ID from its binary form.
 CREATE FUNCTION snowflake._id_recv(internal)
     RETURNS snowflake.id
     AS 'int8recv'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_recv(internal) IS
-    'reads an ID from its binary form';
 
+-- Writes an ID in its binary form.
 CREATE FUNCTION snowflake._id_send(snowflake.id)
     RETURNS bytea
     AS 'int8send'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_send(snowflake.id) IS
-    'writes an ID in its binary form';
 
 -- In the category of numbers the type mixes with bigint in IN, CASE, UNION and the like.
 CREATE TYPE snowflake.id (
@@ -56,32 +52,29 @@ CREATE CAST (bigint AS snowflake.id) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (bigint AS snowflake.id) IS
     'lets a column of IDs take a bigint';
 
+-- Implements the cast of smallint to snowflake.id.
 CREATE FUNCTION snowflake._id(smallint)
     RETURNS snowflake.id
     AS 'int28'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id(smallint) IS
-    'implements the cast of smallint to snowflake.id';
 CREATE CAST (smallint AS snowflake.id) WITH FUNCTION snowflake._id(smallint) AS ASSIGNMENT;
 COMMENT ON CAST (smallint AS snowflake.id) IS
     'lets a column of IDs take a smallint';
 
+-- Implements the cast of integer to snowflake.id.
 CREATE FUNCTION snowflake._id(integer)
     RETURNS snowflake.id
     AS 'int48'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id(integer) IS
-    'implements the cast of integer to snowflake.id';
 CREATE CAST (integer AS snowflake.id) WITH FUNCTION snowflake._id(integer) AS ASSIGNMENT;
 COMMENT ON CAST (integer AS snowflake.id) IS
     'lets a column of IDs take an integer';
 
+-- Implements the cast of numeric to snowflake.id.
 CREATE FUNCTION snowflake._id(numeric)
     RETURNS snowflake.id
     AS 'numeric_int8'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id(numeric) IS
-    'implements the cast of numeric to snowflake.id';
 CREATE CAST (numeric AS snowflake.id) WITH FUNCTION snowflake._id(numeric) AS ASSIGNMENT;
 COMMENT ON CAST (numeric AS snowflake.id) IS
     'lets a column of IDs take a numeric';
@@ -93,24 +86,22 @@ COMMENT ON CAST (snowflake.id AS timestamptz) IS
 -- The smallest and greatest ID are IDs again: min(bigint) returns a bigint, which is a number in JSON. A query
 -- says min(id) without a schema, and looks in pg_catalog whatever the search_path is.
 
+-- Returns the smaller of two IDs.
 CREATE FUNCTION snowflake._id_smaller(snowflake.id, snowflake.id)
     RETURNS snowflake.id
     AS 'int8smaller'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_smaller(snowflake.id, snowflake.id) IS
-    'returns the smaller of two IDs';
 
 CREATE AGGREGATE pg_catalog.min(snowflake.id) (
     SFUNC = snowflake._id_smaller, STYPE = snowflake.id, COMBINEFUNC = snowflake._id_smaller, PARALLEL = SAFE);
 COMMENT ON AGGREGATE pg_catalog.min(snowflake.id) IS
     'returns the smallest ID';
 
+-- Returns the larger of two IDs.
 CREATE FUNCTION snowflake._id_larger(snowflake.id, snowflake.id)
     RETURNS snowflake.id
     AS 'int8larger'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._id_larger(snowflake.id, snowflake.id) IS
-    'returns the larger of two IDs';
 
 CREATE AGGREGATE pg_catalog.max(snowflake.id) (
     SFUNC = snowflake._id_larger, STYPE = snowflake.id, COMBINEFUNC = snowflake._id_larger, PARALLEL = SAFE);

@@ -3,33 +3,29 @@
 
 CREATE TYPE snowflake.layout;
 
+-- Reads a layout from text.
 CREATE FUNCTION snowflake._layout_in(cstring)
     RETURNS snowflake.layout
     AS 'MODULE_PATHNAME', 'snowflake_layout_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_in(cstring) IS
-    'reads a layout from text';
 
+-- Writes a layout as text.
 CREATE FUNCTION snowflake._layout_out(snowflake.layout)
     RETURNS cstring
     AS 'MODULE_PATHNAME', 'snowflake_layout_out'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_out(snowflake.layout) IS
-    'writes a layout as text';
 
+-- Reads a layout from its binary form.
 CREATE FUNCTION snowflake._layout_recv(internal)
     RETURNS snowflake.layout
     AS 'MODULE_PATHNAME', 'snowflake_layout_recv'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_recv(internal) IS
-    'reads a layout from its binary form';
 
+-- Writes a layout in its binary form.
 CREATE FUNCTION snowflake._layout_send(snowflake.layout)
     RETURNS bytea
     AS 'int8send'
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_send(snowflake.layout) IS
-    'writes a layout in its binary form';
 
 CREATE TYPE snowflake.layout (
     INPUT = snowflake._layout_in,
@@ -45,68 +41,59 @@ COMMENT ON TYPE snowflake.layout IS
 
 -- Comparing. The order means nothing; it is there for sorting and grouping.
 
+-- Implements the operator =.
 CREATE FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8eq'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_eq(snowflake.layout, snowflake.layout) IS
-    'implements the operator =';
 
+-- Implements the operator <>.
 CREATE FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ne'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_ne(snowflake.layout, snowflake.layout) IS
-    'implements the operator <>';
 
+-- Implements the operator <.
 CREATE FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8lt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_lt(snowflake.layout, snowflake.layout) IS
-    'implements the operator <';
 
+-- Implements the operator <=.
 CREATE FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8le'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_le(snowflake.layout, snowflake.layout) IS
-    'implements the operator <=';
 
+-- Implements the operator >.
 CREATE FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8gt'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_gt(snowflake.layout, snowflake.layout) IS
-    'implements the operator >';
 
+-- Implements the operator >=.
 CREATE FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout)
     RETURNS boolean
     AS 'int8ge'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_ge(snowflake.layout, snowflake.layout) IS
-    'implements the operator >=';
 
+-- Compares two layouts: less, equal or greater.
 CREATE FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout)
     RETURNS integer
     AS 'btint8cmp'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_cmp(snowflake.layout, snowflake.layout) IS
-    'compares two layouts: less, equal or greater';
 
+-- Hashes a layout.
 CREATE FUNCTION snowflake._layout_hash(snowflake.layout)
     RETURNS integer
     AS 'hashint8'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_hash(snowflake.layout) IS
-    'hashes a layout';
 
+-- Hashes a layout.
 CREATE FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint)
     RETURNS bigint
     AS 'hashint8extended'
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._layout_hash_extended(snowflake.layout, bigint) IS
-    'hashes a layout';
 
 CREATE OPERATOR snowflake.= (
     FUNCTION = snowflake._layout_eq,
@@ -218,12 +205,11 @@ CREATE FUNCTION snowflake.describe(layout snowflake.layout,
 COMMENT ON FUNCTION snowflake.describe(snowflake.layout) IS
     'tells what a layout has room for; IDs are counted for a node and a sequence';
 
+-- Returns the names that the type snowflake.layout takes for layouts.
 CREATE FUNCTION snowflake._preset_names()
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_preset_names'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._preset_names() IS
-    'returns the names that the type snowflake.layout takes for layouts';
 
 CREATE VIEW snowflake.layouts AS
     SELECT preset.name, preset.name::snowflake.layout AS layout, room.*

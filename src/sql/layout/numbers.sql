@@ -1,33 +1,29 @@
 -- Numbers that several parts of the script need. Each of them stands in this file alone.
 
+-- Returns the greatest node number; the lowest is 1.
 CREATE FUNCTION snowflake._last_node()
     RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 1023;
-COMMENT ON FUNCTION snowflake._last_node() IS
-    'returns the greatest node number; the lowest is 1';
 
--- The guard makes the server's own nextval() fail on a snowflake sequence: a step of this size from
--- any value that is taken leaves the range of bigint. setval() and with it dump and restore still work.
+-- Returns the INCREMENT of a sequence from which the server's own nextval() takes no value. The guard makes the
+-- server's own nextval() fail on a snowflake sequence: a step of this size from any value that is taken leaves the
+-- range of bigint. setval() and with it dump and restore still work.
 CREATE FUNCTION snowflake._guard()
     RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 9223372036854775807;
-COMMENT ON FUNCTION snowflake._guard() IS
-    'returns the INCREMENT of a sequence from which the server''s own nextval() takes no value';
 
--- A sequence whose INCREMENT is the size of blocks has no guard. What tells it from sequences that are not
--- converted is a MAXVALUE that no other sequence has, see src/sequence/sequence_kind.hpp.
+-- Returns the MAXVALUE of a snowflake sequence that is not guarded. A sequence whose INCREMENT is the size of blocks
+-- has no guard. What tells it from sequences that are not converted is a MAXVALUE that no other sequence has, see
+-- src/sequence/sequence_kind.hpp.
 CREATE FUNCTION snowflake._mark()
     RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 9223372036854775806;
-COMMENT ON FUNCTION snowflake._mark() IS
-    'returns the MAXVALUE of a snowflake sequence that is not guarded';
 
+-- Tells whether a sequence with this INCREMENT and MAXVALUE is converted.
 CREATE FUNCTION snowflake._makes_ids(increment bigint, maximum bigint)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN increment = snowflake._guard() OR maximum = snowflake._mark();
-COMMENT ON FUNCTION snowflake._makes_ids(bigint, bigint) IS
-    'tells whether a sequence with this INCREMENT and MAXVALUE is converted';

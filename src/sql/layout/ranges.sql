@@ -1,10 +1,10 @@
 -- Ranges of time as ranges of IDs, for partitions.
 
--- A name's suffix has the parts of the local time that the step and the begin of the first range make different.
+-- Returns the format of to_char() that tells the beginnings of ranges apart. A name's suffix has the parts of the
+-- local time that the step and the begin of the first range make different.
 CREATE FUNCTION snowflake._range_suffix_format("from" timestamptz, every interval)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     RETURN (
         SELECT CASE WHEN date_trunc('second', first.local) <> first.local
                          OR date_trunc('second', step.clock) <> step.clock THEN 'YYYY_MM_DD_HH24MISS_US'
@@ -19,19 +19,15 @@ CREATE FUNCTION snowflake._range_suffix_format("from" timestamptz, every interva
                                extract(day FROM every) AS days,
                                every - date_trunc('day', every) AS clock) step
     );
-COMMENT ON FUNCTION snowflake._range_suffix_format(timestamptz, interval) IS
-    'returns the format of to_char() that tells the beginnings of ranges apart';
 
--- Where clocks are set back, an hour of local time comes twice. The server takes such a time for one of the two;
--- the name of a range that begins at the other says so.
+-- Returns the local time at which a range begins, as the end of a name. Where clocks are set back, an hour of local
+-- time comes twice. The server takes such a time for one of the two; the name of a range that begins at the other
+-- says so.
 CREATE FUNCTION snowflake._range_suffix(begins timestamptz, format text)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     RETURN to_char(begins, format)
            || CASE WHEN format LIKE '%HH24%' AND begins::timestamp::timestamptz <> begins THEN '_dst' ELSE '' END;
-COMMENT ON FUNCTION snowflake._range_suffix(timestamptz, text) IS
-    'returns the local time at which a range begins, as the end of a name';
 
 -- Each beginning is counted from the first, not from the one before: a month after January 31 and another month
 -- would be the 28th for good. Days and months are those of the session's time zone.

@@ -80,21 +80,19 @@ BEGIN
 END
 $install$;
 
+-- Lets rows of snowflake.nodes only be added, and each act once.
 CREATE FUNCTION snowflake._guard_nodes()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_guard_nodes'
     LANGUAGE C;
 REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._guard_nodes() IS
-    'lets rows of snowflake.nodes only be added, and each act once';
 
+-- Tells all sessions to look at snowflake.nodes again.
 CREATE FUNCTION snowflake._nodes_changed()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_nodes_changed'
     LANGUAGE C;
 REVOKE EXECUTE ON FUNCTION snowflake._nodes_changed() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._nodes_changed() IS
-    'tells all sessions to look at snowflake.nodes again';
 
 -- The triggers fire ALWAYS, so that they see what arrives by replication, too.
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake.nodes
@@ -110,6 +108,7 @@ ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard_truncate;
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER truncated;
 ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER changed;
 
+-- Returns the numbers that instances have, as this instance sees them.
 CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT kind text,
                                    OUT name text, OUT is_this_instance boolean, OUT lost_to text,
                                    OUT claimed_at timestamptz, OUT system_identifier bigint,
@@ -118,8 +117,6 @@ CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT 
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'snowflake_cluster'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._cluster() IS
-    'returns the numbers that instances have, as this instance sees them';
 
 CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster();
 GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
@@ -130,12 +127,11 @@ COMMENT ON COLUMN snowflake.cluster.kind IS
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
 
+-- Returns the value of the setting snowflake.node; NULL: it is not set.
 CREATE FUNCTION snowflake._node_setting()
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_node_setting'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._node_setting() IS
-    'returns the value of the setting snowflake.node; NULL: it is not set';
 
 CREATE FUNCTION snowflake.node()
     RETURNS integer
@@ -147,11 +143,11 @@ COMMENT ON FUNCTION snowflake.node() IS
 -- The functions from here on run with the rights of their owner. Operators and applications then need
 -- the right to call them, and no other.
 
--- Warns where other tables are replicated, but not the registry: servers would not hear of each other.
+-- Warns if other tables are replicated, and snowflake.nodes is not. Warns where other tables are replicated, but not
+-- the registry: servers would not hear of each other.
 CREATE FUNCTION snowflake._warn_unreplicated()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     registry CONSTANT regclass := 'snowflake.nodes';
@@ -191,16 +187,13 @@ BEGIN
     END LOOP;
 END $function$;
 REVOKE EXECUTE ON FUNCTION snowflake._warn_unreplicated() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._warn_unreplicated() IS
-    'warns if other tables are replicated, and snowflake.nodes is not';
 
+-- Writes into snowflake.nodes what this instance has not said yet, such as the number of the setting.
 CREATE FUNCTION snowflake._say_what_lacks()
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_say_what_lacks'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake._say_what_lacks() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake._say_what_lacks() IS
-    'writes into snowflake.nodes what this instance has not said yet, such as the number of the setting';
 
 CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
     RETURNS integer

@@ -31,13 +31,11 @@ BEGIN
 END
 $install$;
 
--- STABLE: see src/sequence/copy_functions.cpp.
+-- Lets COPY insert rows with new IDs in batches. STABLE: see src/sequence/copy_functions.cpp.
 CREATE FUNCTION snowflake._nextval_planned(internal)
     RETURNS internal
     AS 'MODULE_PATHNAME', 'snowflake_nextval_planned'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._nextval_planned(internal) IS
-    'lets COPY insert rows with new IDs in batches';
 
 CREATE OR REPLACE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint

@@ -1,11 +1,10 @@
 -- How far a reader can read that goes through a table by ID. src/watermark/watermark.hpp tells how.
 
+-- Looks at the sequence of a call of snowflake.low_watermark while the call is planned.
 CREATE FUNCTION snowflake._low_watermark_planned(internal)
     RETURNS internal
     AS 'MODULE_PATHNAME', 'snowflake_low_watermark_planned'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._low_watermark_planned(internal) IS
-    'looks at the sequence of a call of snowflake.low_watermark while the call is planned';
 
 -- STABLE: within one statement the answer is one and the same.
 CREATE FUNCTION snowflake.low_watermark(seq regclass DEFAULT 'snowflake.id_seq')

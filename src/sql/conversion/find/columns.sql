@@ -1,15 +1,14 @@
 -- Columns that change when a sequence is converted, and how.
 
--- nextval('name'::text) looks for the sequence each time that it runs, in the search_path of the
--- session that inserts. The call means the sequence for certain if it names the schema, or if the
--- conversion would take along no other relation of that name.
+-- Finds the column defaults that call nextval with the name of the sequence as a text. nextval('name'::text) looks
+-- for the sequence each time that it runs, in the search_path of the session that inserts. The call means the
+-- sequence for certain if it names the schema, or if the conversion would take along no other relation of that name.
 CREATE FUNCTION snowflake._conversion_names(
         seq regclass,
         OUT attrdef oid,
         OUT is_certain boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -39,9 +38,8 @@ BEGIN
             GROUP BY f.oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_names(regclass) IS
-    'finds the column defaults that call nextval with the name of the sequence as a text';
 
+-- Finds the column defaults that use a sequence, and says what becomes of them.
 CREATE FUNCTION snowflake._conversion_defaults(
         seq regclass,
         OUT attrdef oid, OUT relid oid, OUT attnum smallint,
@@ -50,7 +48,6 @@ CREATE FUNCTION snowflake._conversion_defaults(
         OUT is_taken_along boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$
@@ -69,9 +66,8 @@ BEGIN
                             SELECT n.attrdef FROM snowflake._conversion_names(seq) n WHERE n.is_certain);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_defaults(regclass) IS
-    'finds the column defaults that use a sequence, and says what becomes of them';
 
+-- A column that the conversion of a sequence looks at, and what becomes of it.
 CREATE TYPE snowflake._conversion_column AS (
     relid regclass, attnum smallint, attname name,
     is_identity boolean,   -- the column's identity is the sequence
@@ -80,9 +76,8 @@ CREATE TYPE snowflake._conversion_column AS (
     widened boolean,       -- becomes a bigint
     is_inherited boolean,  -- altered together with the same column of a parent
     is_strangers boolean); -- the default is only taken out of the way, and set again
-COMMENT ON TYPE snowflake._conversion_column IS
-    'a column that the conversion of a sequence looks at, and what becomes of it';
 
+-- A sequence that is converted, in either direction, and the columns that this concerns.
 CREATE TYPE snowflake._conversion_part AS (
     seq regclass,
     name text,  -- of the sequence: an identity's is replaced by one of this name
@@ -91,17 +86,14 @@ CREATE TYPE snowflake._conversion_part AS (
     move_generated boolean, -- whether generated columns may become the last of their table
     columns snowflake._conversion_column[],
     online boolean); -- whether shadow columns take the place of those that are widened, see online/
-COMMENT ON TYPE snowflake._conversion_part IS
-    'a sequence that is converted, in either direction, and the columns that this concerns';
 
--- Values go from column to column through foreign keys, from the referenced to the referencing column, and
--- up and down the inheritance.
+-- Finds all columns that hold values of a column, and the column itself. Values go from column to column through
+-- foreign keys, from the referenced to the referencing column, and up and down the inheritance.
 CREATE FUNCTION snowflake._linked_columns(
         seq regclass, source_relid oid, source_attnum smallint,
         OUT relid oid, OUT attnum smallint)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -140,13 +132,11 @@ BEGIN
         SELECT linked.relid, linked.attnum FROM linked;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._linked_columns(regclass, oid, smallint) IS
-    'finds all columns that hold values of a column, and the column itself';
 
+-- Finds the columns that the conversion of a sequence looks at, and says what becomes of them.
 CREATE FUNCTION snowflake._conversion_columns(seq regclass)
     RETURNS SETOF snowflake._conversion_column
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET jit = off
@@ -198,5 +188,3 @@ BEGIN
             WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_columns(regclass) IS
-    'finds the columns that the conversion of a sequence looks at, and says what becomes of them';

@@ -1,13 +1,13 @@
 -- Objects that the server does not alter a column under, and what it forgets of those that it makes
 -- again by itself. This file follows the dependencies; the kinds in kinds/ say what is found.
 
+-- An object that depends on columns, as pg_depend names it.
 CREATE TYPE snowflake._conversion_object AS (
     classid oid, objid oid,
     depth integer,   -- greater than that of everything it depends on itself
     calls boolean);  -- whether it calls a routine that depends on a column
-COMMENT ON TYPE snowflake._conversion_object IS
-    'an object that depends on columns, as pg_depend names it';
 
+-- An object that depends on columns which the conversion of a sequence widens.
 CREATE TYPE snowflake._conversion_dependent AS (
     kind text,            -- see _kinds(); NULL: an object that cannot be carried over
     classid oid, objid oid,
@@ -16,15 +16,13 @@ CREATE TYPE snowflake._conversion_dependent AS (
     depth integer,
     is_rebuilt boolean,   -- whether the server makes it again, without all it had
     comes_along boolean); -- whether it comes and goes with another object
-COMMENT ON TYPE snowflake._conversion_dependent IS
-    'an object that depends on columns which the conversion of a sequence widens';
 
+-- A step of conversion_plan(), without its number.
 CREATE TYPE snowflake._conversion_step AS (
     command text,      -- NULL: the step is a remark
     effect text, rewrites regclass, size bigint, role name);
-COMMENT ON TYPE snowflake._conversion_step IS
-    'a step of conversion_plan(), without its number';
 
+-- Returns a step that is a command.
 CREATE FUNCTION snowflake._step(
         command text,
         owner oid, -- whose rights the command has; NULL: the caller types it
@@ -32,35 +30,30 @@ CREATE FUNCTION snowflake._step(
     RETURNS snowflake._conversion_step
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN ROW(command, effect, rewrites, size, pg_catalog.pg_get_userbyid(owner))::snowflake._conversion_step;
-COMMENT ON FUNCTION snowflake._step(text, oid, text, regclass, bigint) IS
-    'returns a step that is a command';
 
+-- Returns a step that is a remark.
 CREATE FUNCTION snowflake._remark(effect text)
     RETURNS snowflake._conversion_step
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(NULL, effect, NULL, NULL, NULL)::snowflake._conversion_step;
-COMMENT ON FUNCTION snowflake._remark(text) IS
-    'returns a step that is a remark';
 
+-- Returns the role that owns a relation, as which commands on it run.
 CREATE FUNCTION snowflake._owner(relation oid)
     RETURNS oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._owner(oid) IS
-    'returns the role that owns a relation, as which commands on it run';
 
--- The walk goes on from columns to be widened, from generated columns, from views, from routines (with
--- a body in standard SQL, or that take or return rows of a view), and from the sequence of an identity,
--- which is made anew. The row type of a table leads to the materialized views that store rows of it.
+-- Finds everything that depends on the columns that are widened, in any number of steps. The walk goes on from
+-- columns to be widened, from generated columns, from views, from routines (with a body in standard SQL, or that
+-- take or return rows of a view), and from the sequence of an identity, which is made anew. The row type of a table
+-- leads to the materialized views that store rows of it.
 CREATE FUNCTION snowflake._dependent_objects(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_object
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -134,13 +127,11 @@ BEGIN
             GROUP BY node.classid, node.objid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._dependent_objects(snowflake._conversion_column[]) IS
-    'finds everything that depends on the columns that are widened, in any number of steps';
 
+-- Finds the objects that depend on the columns that are widened, and what becomes of each.
 CREATE FUNCTION snowflake._conversion_dependents(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -159,5 +150,3 @@ BEGIN
                        AND EXISTS (SELECT FROM pg_class WHERE oid = o.objid AND relkind IN ('S', 't')));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_dependents(snowflake._conversion_column[]) IS
-    'finds the objects that depend on the columns that are widened, and what becomes of each';

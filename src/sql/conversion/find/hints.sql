@@ -1,30 +1,28 @@
 -- Hints: what the conversion does not change, and may fail at the first snowflake ID: copies of keys that no
 -- foreign key tells of, subscribers, prepared statements. They are guesses from names and texts.
 
+-- Returns the names that a copy of a column is likely to have: id and order_id for the column id of orders.
 CREATE FUNCTION snowflake._copy_names(relname name, attname name)
     RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ARRAY[attname::text, relname || '_' || attname,
                  regexp_replace(regexp_replace(relname, 'ies$', 'y'), 's$', '') || '_' || attname];
-COMMENT ON FUNCTION snowflake._copy_names(name, name) IS
-    'returns the names that a copy of a column is likely to have: id and order_id for the column id of orders';
 
--- The server reads this body when the function is made, whatever standard_conforming_strings is then: hence the E.
+-- Tells whether a name stands in a text as a word. The server reads this body when the function is made, whatever
+-- standard_conforming_strings is then: hence the E.
 CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
                 ELSE source ~* (E'(^|\\W)' || regexp_replace(word::text, E'(\\W)', E'\\\\\\1', 'g') || E'($|\\W)') END;
-COMMENT ON FUNCTION snowflake._names_word(text, name) IS
-    'tells whether a name stands in a text as a word';
 
--- A column with a default of its own that makes numbers, or with a foreign key, holds other keys.
+-- Finds the integer columns of tables that a conversion leaves as they are and that could hold copies of keys. A
+-- column with a default of its own that makes numbers, or with a foreign key, holds other keys.
 CREATE FUNCTION snowflake._integer_columns(
         columns snowflake._conversion_column[],
         OUT relid regclass, OUT relname name, OUT attname name, OUT type text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -47,13 +45,11 @@ BEGIN
                                   WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._integer_columns(snowflake._conversion_column[]) IS
-    'finds the integer columns of tables that a conversion leaves as they are and that could hold copies of keys';
 
+-- Describes the integer columns whose names are those of keys that are converted.
 CREATE FUNCTION snowflake._hints_of_names(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -67,14 +63,12 @@ BEGIN
             GROUP BY i.relid, i.attname, i.type;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._hints_of_names(snowflake._conversion_column[]) IS
-    'describes the integer columns whose names are those of keys that are converted';
 
--- The triggers of a table see its keys whether they name it or not.
+-- Describes the routines that may put keys which are converted into integers. The triggers of a table see its keys
+-- whether they name it or not.
 CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -110,13 +104,11 @@ BEGIN
                OR r.prosrc ~* '\m(int|int2|int4|integer|smallint)\M';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._hints_of_routines(snowflake._conversion_column[]) IS
-    'describes the routines that may put keys which are converted into integers';
 
+-- Describes which subscribers and clients a conversion concerns.
 CREATE FUNCTION snowflake._hints_of_clients(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -134,13 +126,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._hints_of_clients(snowflake._conversion_column[]) IS
-    'describes which subscribers and clients a conversion concerns';
 
+-- Describes the event triggers that fire for the commands of a conversion.
 CREATE FUNCTION snowflake._hints_of_event_triggers()
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -152,13 +142,11 @@ BEGIN
                                   WHERE d.classid = 'pg_event_trigger'::regclass AND d.objid = e.oid AND d.deptype = 'e');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._hints_of_event_triggers() IS
-    'describes the event triggers that fire for the commands of a conversion';
 
+-- Describes what the conversion of a sequence leaves as it is, and what may fail at the first ID because of that.
 CREATE FUNCTION snowflake._conversion_hints(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF snowflake._is_converted(part) THEN
@@ -173,5 +161,3 @@ BEGIN
             ORDER BY kind, hint COLLATE "C";
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_hints(snowflake._conversion_part) IS
-    'describes what the conversion of a sequence leaves as it is, and what may fail at the first ID because of that';

@@ -1,12 +1,12 @@
 -- Obstacles: what a conversion cannot take along, all of it named before anything is changed.
 
--- Other users of the sequence would go on calling the server's nextval. A stranger's stand in the way only
--- of an identity, whose sequence the server does not drop under them.
+-- Lists what uses a sequence in a way that a conversion cannot take along. Other users of the sequence would go on
+-- calling the server's nextval. A stranger's stand in the way only of an identity, whose sequence the server does
+-- not drop under them.
 CREATE FUNCTION snowflake._obstacles_of_users(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -58,16 +58,13 @@ BEGIN
             WHERE NOT name.is_certain;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_users(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists what uses a sequence in a way that a conversion cannot take along';
 
--- A view that is made again shows the widened columns of its tables. Other columns of views keep their type.
+-- Lists the columns whose type cannot hold an ID. A view that is made again shows the widened columns of its tables.
+-- Other columns of views keep their type.
 CREATE FUNCTION snowflake._obstacles_of_types(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -106,15 +103,12 @@ BEGIN
                         AND snowflake._try_default(trial.attrdef, seq, trial.type, trial.typmod, '{}') IS NOT NULL);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_types(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the columns whose type cannot hold an ID';
 
+-- Lists the defaults and checks that do not bear IDs.
 CREATE FUNCTION snowflake._obstacles_of_expressions(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -144,14 +138,11 @@ BEGIN
                                     AND NOT snowflake._is_call(other.attrdef, seq));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_expressions(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the defaults and checks that do not bear IDs';
 
+-- Lists the columns that the server does not widen.
 CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -196,14 +187,12 @@ BEGIN
                        AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_tables(snowflake._conversion_column[]) IS
-    'lists the columns that the server does not widen';
 
+-- Lists what the caller may not alter or make again because of whom it belongs to.
 CREATE FUNCTION snowflake._obstacles_of_owners(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -241,16 +230,13 @@ BEGIN
                        ELSE NOT snowflake._is_taken_along(sequence_owner, rival.owner) END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_owners(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists what the caller may not alter or make again because of whom it belongs to';
 
--- No session alters the temporary tables of another one, or makes its views again.
+-- Lists the temporary objects of other sessions that a conversion would have to change. No session alters the
+-- temporary tables of another one, or makes its views again.
 CREATE FUNCTION snowflake._obstacles_of_sessions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -268,15 +254,12 @@ BEGIN
             WHERE pg_is_other_temp_schema(p.pronamespace);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_sessions(
-    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the temporary objects of other sessions that a conversion would have to change';
 
+-- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._conversion_obstacles(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET jit = off
@@ -306,6 +289,3 @@ BEGIN
                  ) x(obstacle);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_obstacles(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists what the conversion of a sequence cannot take along; empty if it can be converted';

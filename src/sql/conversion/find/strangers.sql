@@ -1,10 +1,10 @@
 -- Columns of strangers, which a conversion leaves as they are: roles that the owner of the sequence has
 -- nothing to do with, see _is_taken_along().
 
+-- Describes the defaults of strangers that use a sequence.
 CREATE FUNCTION snowflake._strangers_defaults(seq regclass)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
@@ -24,13 +24,11 @@ BEGIN
                               WHERE used.callee = 'pg_catalog.nextval' AND used.sequence = seq);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._strangers_defaults(regclass) IS
-    'describes the defaults of strangers that use a sequence';
 
+-- Describes the columns of strangers that refer to columns of a sequence by a foreign key.
 CREATE FUNCTION snowflake._strangers_references(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
@@ -52,13 +50,11 @@ BEGIN
                        ELSE NOT snowflake._is_taken_along(owner, c.relowner) END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._strangers_references(regclass, snowflake._conversion_column[]) IS
-    'describes the columns of strangers that refer to columns of a sequence by a foreign key';
 
+-- Returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else.
 CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -69,5 +65,3 @@ BEGIN
             ORDER BY x.remark;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_strangers(regclass, snowflake._conversion_column[]) IS
-    'returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else';

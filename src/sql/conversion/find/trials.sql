@@ -1,11 +1,12 @@
 -- Trials of expressions with IDs: a default or a check is evaluated, as the owner of its table, unless it is volatile.
 
+-- Returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their
+-- columns will have.
 CREATE FUNCTION snowflake._conversion_trials(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT attrdef oid, OUT type oid, OUT typmod integer)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -25,16 +26,13 @@ BEGIN
               AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_trials(
-    regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their columns will have';
 
--- The IDs tried are of one tick, of two nodes and of two ticks, towards the end of the time that IDs can
--- express: a default has to bear every ID that its column will ever get.
+-- Returns what is wrong with a default that gets IDs from a sequence, for a column of this type; NULL: nothing, or
+-- it cannot be tried. The IDs tried are of one tick, of two nodes and of two ticks, towards the end of the time that
+-- IDs can express: a default has to bear every ID that its column will ever get.
 CREATE FUNCTION snowflake._conversion_default_fault(attrdef oid, seq regclass, type oid, typmod integer)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4}';
@@ -60,15 +58,13 @@ EXCEPTION
         RETURN NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_default_fault(oid, regclass, oid, integer) IS
-    'returns what is wrong with a default that gets IDs from a sequence, for a column of this type; NULL: nothing, or it cannot be tried';
 
--- A check that some ID of the present or of later satisfies may be meant. So may a check that not all small
--- numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
+-- Returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot
+-- be tried. A check that some ID of the present or of later satisfies may be meant. So may a check that not all
+-- small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
 CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum smallint, is_filled boolean)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
@@ -89,14 +85,12 @@ EXCEPTION
         RETURN NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_check_fault(oid, smallint, boolean) IS
-    'returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot be tried';
 
--- Partitions by hash, and a default partition, take every ID.
+-- Lists the partitioned tables that have no partition for IDs, with the command that adds one. Partitions by hash,
+-- and a default partition, take every ID.
 CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     present constant bigint[] := ARRAY[snowflake.from_timestamp(clock_timestamp())];
@@ -124,5 +118,3 @@ BEGIN
                                   WHERE (snowflake._try_partition(above.relid, a.attnum, present))[1] = 'f');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._partition_obstacles(snowflake._conversion_column[]) IS
-    'lists the partitioned tables that have no partition for IDs, with the command that adds one';

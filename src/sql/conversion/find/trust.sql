@@ -5,10 +5,10 @@
 -- touches, and of what a trigger names; a superuser's code may run as anybody. Nothing here asks what the code
 -- is. An owner can add to it at any time, and to plan a query is to evaluate it.
 
+-- Returns the role that drops an object and makes it again.
 CREATE FUNCTION snowflake._maker(dependent snowflake._conversion_dependent)
     RETURNS oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     CASE dependent.kind
@@ -20,15 +20,14 @@ BEGIN
     END CASE;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._maker(snowflake._conversion_dependent) IS
-    'returns the role that drops an object and makes it again';
 
+-- Returns the objects that the commands of a conversion alter or make again, each with the role that runs these
+-- commands.
 CREATE FUNCTION snowflake._makers(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT role oid, OUT class oid, OUT object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -40,14 +39,12 @@ BEGIN
         SELECT snowflake._maker(d), d.classid, d.objid FROM unnest(dependents) d WHERE d.kind IS NOT NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._makers(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'returns the objects that the commands of a conversion alter or make again, each with the role that runs these commands';
 
--- For the server a view is a rule of its relation.
+-- Describes an object as pg_describe_object() does, a view by its name. For the server a view is a rule of its
+-- relation.
 CREATE FUNCTION snowflake._description_of(class oid, object oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN coalesce((SELECT pg_describe_object('pg_class'::regclass, ev_class, 0) FROM pg_rewrite
@@ -57,14 +54,12 @@ BEGIN
                          WHERE d.classid = class AND d.objid = object LIMIT 1));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._description_of(oid, oid) IS
-    'describes an object as pg_describe_object() does, a view by its name';
 
+-- Lists the objects for whose owner the caller cannot act.
 CREATE FUNCTION snowflake._obstacles_of_callers(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -73,17 +68,15 @@ BEGIN
             WHERE m.class <> 'pg_publication_rel'::regclass AND NOT snowflake._may_become(m.role);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_callers(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the objects for whose owner the caller cannot act';
 
--- Code of an author runs as a role when the server plans or evaluates anything of the author's relation.
+-- Returns the tables that the server touches when it widens columns of a table. Code of an author runs as a role
+-- when the server plans or evaluates anything of the author's relation.
 CREATE FUNCTION snowflake._authors_of_widening(
         columns snowflake._conversion_column[],
         OUT relid regclass, -- that the command alters, as its owner
         OUT touched regclass, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -110,15 +103,13 @@ BEGIN
             CROSS JOIN LATERAL snowflake._table_kin(CASE k.conrelid WHEN x.member THEN k.confrelid ELSE k.conrelid END) partner(relid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._authors_of_widening(snowflake._conversion_column[]) IS
-    'returns the tables that the server touches when it widens columns of a table';
 
+-- Returns the relations that materialized views are filled from.
 CREATE FUNCTION snowflake._authors_of_views(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT touched regclass, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -146,17 +137,14 @@ BEGIN
             FROM read JOIN pg_class c ON c.oid = read.touched AND c.relkind <> 'S';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._authors_of_views(snowflake._conversion_dependent[]) IS
-    'returns the relations that materialized views are filled from';
 
--- Whoever holds the right TRIGGER may have made a trigger, which has no owner. When it is made again, the server reads
--- the constants of its condition.
+-- Returns what triggers that are made again name, with its owners. Whoever holds the right TRIGGER may have made a
+-- trigger, which has no owner. When it is made again, the server reads the constants of its condition.
 CREATE FUNCTION snowflake._authors_of_triggers(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT author oid, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -169,15 +157,13 @@ BEGIN
             WHERE d.kind = 'trigger';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._authors_of_triggers(snowflake._conversion_dependent[]) IS
-    'returns what triggers that are made again name, with its owners';
 
--- A child is altered with its parent: the parent's owner needs the rights of the child's.
+-- Lists the owners whose code would run as a role that they cannot act for. A child is altered with its parent: the
+-- parent's owner needs the rights of the child's.
 CREATE FUNCTION snowflake._obstacles_of_authors(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -206,16 +192,14 @@ BEGIN
             WHERE x.widened AND NOT x.is_inherited AND NOT pg_has_role(c.relowner, m.relowner, 'USAGE');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_authors(snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the owners whose code would run as a role that they cannot act for';
 
--- An owner runs the commands, and may have lost a right since the object was made.
+-- Returns the schemas, and the types, that the definition of an object names. An owner runs the commands, and may
+-- have lost a right since the object was made.
 CREATE FUNCTION snowflake._schemas_of_references(
         class oid, object oid,
         OUT namespace oid, OUT type oid) -- a type whose name has to be used
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -237,14 +221,12 @@ BEGIN
         SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._schemas_of_references(oid, oid) IS
-    'returns the schemas, and the types, that the definition of an object names';
 
+-- Lists the rights that owners need for the commands, with the command that grants each.
 CREATE FUNCTION snowflake._obstacles_of_rights(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -291,13 +273,11 @@ BEGIN
             WHERE NOT has_schema_privilege(x.role, n.oid, 'CREATE');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_rights(regclass, snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'lists the rights that owners need for the commands, with the command that grants each';
 
+-- Lists the roles that granted rights on an object and that the caller cannot act for.
 CREATE FUNCTION snowflake._grant_obstacles(object text, owner oid, acl aclitem[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -307,5 +287,3 @@ BEGIN
             WHERE x.grantor <> owner AND NOT snowflake._may_become(x.grantor);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._grant_obstacles(text, oid, aclitem[]) IS
-    'lists the roles that granted rights on an object and that the caller cannot act for';

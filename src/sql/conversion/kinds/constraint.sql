@@ -1,12 +1,12 @@
 -- Constraints: those on generated columns, which are made again, and those on altered columns, which the
 -- server makes again without the states of their triggers.
 
--- The server gives the triggers by which it enforces a constraint new names each time it makes them.
+-- Sets how a trigger fires by which the server enforces a constraint on a relation. The server gives the triggers by
+-- which it enforces a constraint new names each time it makes them.
 CREATE FUNCTION snowflake._conversion_set_trigger(
         constrained regclass, constraint_name name, relation regclass, function regproc, firing text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     trigger_name name;
@@ -24,13 +24,11 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_set_trigger(regclass, name, regclass, regproc, text) IS
-    'sets how a trigger fires by which the server enforces a constraint on a relation';
 
+-- Returns the commands that make the triggers of a constraint fire as they do, where they are not simply enabled.
 CREATE FUNCTION snowflake._conversion_constraint_triggers(constraint_oid oid)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -47,16 +45,14 @@ BEGIN
             ORDER BY 1;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_constraint_triggers(oid) IS
-    'returns the commands that make the triggers of a constraint fire as they do, where they are not simply enabled';
 
--- An exclusion constraint whose column only an expression uses is found by its index: the constraint
--- takes the place of the index. What the server forgets when it makes a constraint again, it forgets
--- of the index, which is therefore looked at as well. So is the part that a partition has of a key.
+-- Puts constraints in the place of their indexes, or beside them, among objects that depend on columns. An exclusion
+-- constraint whose column only an expression uses is found by its index: the constraint takes the place of the
+-- index. What the server forgets when it makes a constraint again, it forgets of the index, which is therefore
+-- looked at as well. So is the part that a partition has of a key.
 CREATE FUNCTION snowflake._constraint_objects(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_object
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -83,13 +79,11 @@ BEGIN
               AND (k.contype = 'x' OR k.contype IN ('p', 'u') AND k.conparentid <> 0);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._constraint_objects(snowflake._conversion_object[]) IS
-    'puts constraints in the place of their indexes, or beside them, among objects that depend on columns';
 
+-- Finds the constraints among objects that depend on columns.
 CREATE FUNCTION snowflake._constraint_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -105,13 +99,11 @@ BEGIN
               AND (o.depth = 1 OR k.contype IN ('n', 't', 'c', 'u', 'p', 'x'));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._constraint_found(snowflake._conversion_object[]) IS
-    'finds the constraints among objects that depend on columns';
 
+-- Lists what keeps constraints from being made again.
 CREATE FUNCTION snowflake._constraint_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -122,13 +114,11 @@ BEGIN
               AND EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._constraint_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps constraints from being made again';
 
+-- Returns the command that drops a constraint; NULL: the constraint is dropped with its column.
 CREATE FUNCTION snowflake._constraint_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- Other constraints go with their generated column.
@@ -136,15 +126,13 @@ BEGIN
                 FROM pg_constraint WHERE oid = dependent.objid AND contype = 'x');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._constraint_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a constraint; NULL: the constraint is dropped with its column';
 
+-- Returns the commands that make a constraint again, or give it what the server forgets of it.
 CREATE FUNCTION snowflake._constraint_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -174,5 +162,3 @@ BEGIN
     RETURN QUERY SELECT x, quote_ident(current_user)::regrole::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._constraint_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a constraint again, or give it what the server forgets of it';

@@ -3,12 +3,12 @@
 -- last one stays in its place, and is made from nothing in the meantime. Plain defaults, which are the same to
 -- the server, stay with their column.
 
--- For the meantime its values are null. The server does not change the expression of a virtual column where checks
--- or publications could depend on it.
+-- Tells whether a generated column has other columns behind it, and its expression can be changed. For the meantime
+-- its values are null. The server does not change the expression of a virtual column where checks or publications
+-- could depend on it.
 CREATE FUNCTION snowflake._stays_in_place(attrdef oid)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF current_setting('server_version_num')::integer < 170000 THEN
@@ -27,13 +27,11 @@ BEGIN
                                           WHERE t.oid = a.attrelid)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._stays_in_place(oid) IS
-    'tells whether a generated column has other columns behind it, and its expression can be changed';
 
+-- Finds the generated columns among objects that depend on columns.
 CREATE FUNCTION snowflake._generated_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -45,13 +43,11 @@ BEGIN
             WHERE o.classid = 'pg_attrdef'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_found(snowflake._conversion_object[]) IS
-    'finds the generated columns among objects that depend on columns';
 
+-- Lists what keeps generated columns from being made again.
 CREATE FUNCTION snowflake._generated_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -71,16 +67,14 @@ BEGIN
                 SELECT x FROM snowflake._grant_obstacles(d.relid::text, c.relowner, a.attacl) x) x(x);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps generated columns from being made again';
 
--- Those that are dropped and added again stay the last ones, if only others of them stand behind them.
+-- Finds the generated columns that become the last of their table. Those that are dropped and added again stay the
+-- last ones, if only others of them stand behind them.
 CREATE FUNCTION snowflake._generated_moves(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT attname name)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -100,13 +94,11 @@ BEGIN
             ORDER BY added.relid::oid, added.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_moves(snowflake._conversion_dependent[]) IS
-    'finds the generated columns that become the last of their table';
 
+-- Returns the command that takes a generated column out of the way.
 CREATE FUNCTION snowflake._generated_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT CASE WHEN snowflake._stays_in_place(f.oid)
@@ -118,13 +110,11 @@ BEGIN
                 WHERE f.oid = dependent.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_drop(snowflake._conversion_dependent) IS
-    'returns the command that takes a generated column out of the way';
 
+-- Returns the clause of ALTER TABLE that adds a generated column again, or widens it in its place.
 CREATE FUNCTION snowflake._generated_definition(attrdef oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -150,14 +140,12 @@ BEGIN
             WHERE f.oid = attrdef);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_definition(oid) IS
-    'returns the clause of ALTER TABLE that adds a generated column again, or widens it in its place';
 
+-- Returns the clauses of ALTER TABLE that make the generated columns of a table again; NULL: it has none.
 CREATE FUNCTION snowflake._generated_additions(
         tab regclass, dependents snowflake._conversion_dependent[])
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT string_agg(snowflake._generated_definition(f.oid), '' ORDER BY f.adnum)
@@ -166,14 +154,12 @@ BEGIN
                 WHERE d.kind = 'generated' AND d.relid = tab);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_additions(regclass, snowflake._conversion_dependent[]) IS
-    'returns the clauses of ALTER TABLE that make the generated columns of a table again; NULL: it has none';
 
--- The server fails where one command changes types and expressions.
+-- Returns the steps that give generated columns which stay in their place their expressions again. The server fails
+-- where one command changes types and expressions.
 CREATE FUNCTION snowflake._generated_expressions(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -192,15 +178,13 @@ BEGIN
             ORDER BY t.relid::oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_expressions(snowflake._conversion_dependent[]) IS
-    'returns the steps that give generated columns which stay in their place their expressions again';
 
+-- Returns the commands that give a generated column what its definition does not say.
 CREATE FUNCTION snowflake._generated_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -223,5 +207,3 @@ BEGIN
         FROM snowflake._conversion_grants('pg_class'::regclass, o.relation, o.attnum) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._generated_commands(snowflake._conversion_dependent) IS
-    'returns the commands that give a generated column what its definition does not say';

@@ -1,11 +1,11 @@
 -- Indexes that belong to no constraint, or to one that the server makes again. The server makes an index
 -- on an altered column again, but forgets some of what the index had.
 
--- Returns what the definition of an index does not say.
+-- Returns the commands that give an index what its definition does not say, or only what the server forgets when it
+-- makes the index again. Returns what the definition of an index does not say.
 CREATE FUNCTION snowflake._conversion_index_settings(index oid, only_forgotten boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     class record;
@@ -44,15 +44,13 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_index_settings(oid, boolean) IS
-    'returns the commands that give an index what its definition does not say, or only what the server forgets when it makes the index again';
 
--- The server makes the indexes of partitions together with that of the whole, and chooses their names. Such a name
--- may be that of another index, which then has to wait for it: the part with the chosen name gets its own later.
+-- Gives an index its name, which the part of another index may have for the moment. The server makes the indexes of
+-- partitions together with that of the whole, and chooses their names. Such a name may be that of another index,
+-- which then has to wait for it: the part with the chosen name gets its own later.
 CREATE FUNCTION snowflake._give_index_name(index regclass, index_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     present record;
@@ -75,13 +73,11 @@ BEGIN
     EXECUTE format('ALTER INDEX %s RENAME TO %I', index, index_name);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._give_index_name(regclass, name) IS
-    'gives an index its name, which the part of another index may have for the moment';
 
+-- Gives the part that a partition has of a partitioned index its name.
 CREATE FUNCTION snowflake._conversion_name_index(whole regclass, partition regclass, index_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     PERFORM snowflake._give_index_name(part.relid, index_name)
@@ -90,18 +86,16 @@ BEGIN
         WHERE i.indrelid = partition;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_name_index(regclass, regclass, name) IS
-    'gives the part that a partition has of a partitioned index its name';
 
--- Indexes that the server makes again under their names, which it could have chosen for the part of another index
--- by then. Such names begin with that of a partition, the end of which is cut off where it is long.
+-- Finds the indexes whose names the server may choose for others while it makes them again. Indexes that the server
+-- makes again under their names, which it could have chosen for the part of another index by then. Such names begin
+-- with that of a partition, the end of which is cut off where it is long.
 CREATE FUNCTION snowflake._indexes_in_the_way(
         columns snowflake._conversion_column[],
         OUT index regclass, OUT name name,
         OUT namespace name, OUT free_name text) -- that it has meanwhile
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -121,13 +115,11 @@ BEGIN
                               WHERE part.indrelid = p.oid AND q.relispartition);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._indexes_in_the_way(snowflake._conversion_column[]) IS
-    'finds the indexes whose names the server may choose for others while it makes them again';
 
+-- Returns the commands that give the part that a partition has of a partitioned index what the server forgets of it.
 CREATE FUNCTION snowflake._conversion_partition_index(index oid)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -157,15 +149,13 @@ BEGIN
             WHERE k.conindid = index AND k.contype IN ('p', 'u', 'x');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_partition_index(oid) IS
-    'returns the commands that give the part that a partition has of a partitioned index what the server forgets of it';
 
--- An index ON ONLY a partitioned table is made again by the conversion: the server would make it again
--- for all partitions. That cannot be done where parts are attached to the index.
+-- Finds the indexes among objects that depend on columns. An index ON ONLY a partitioned table is made again by the
+-- conversion: the server would make it again for all partitions. That cannot be done where parts are attached to the
+-- index.
 CREATE FUNCTION snowflake._index_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -185,40 +175,34 @@ BEGIN
                        ELSE true END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_found(snowflake._conversion_object[]) IS
-    'finds the indexes among objects that depend on columns';
 
+-- Lists what keeps indexes from being made again: nothing.
 CREATE FUNCTION snowflake._index_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN; -- What its owner needs, _obstacles_of_rights() says.
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps indexes from being made again: nothing';
 
+-- Returns the command that drops an index; NULL: the index is dropped with its relation or column.
 CREATE FUNCTION snowflake._index_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- Other indexes go with their view or generated column.
     RETURN CASE WHEN dependent.depth = 1 THEN format('DROP INDEX %s', dependent.objid::regclass) END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops an index; NULL: the index is dropped with its relation or column';
 
+-- Returns the commands that make an index again, or give it what the server forgets of it.
 CREATE FUNCTION snowflake._index_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     index constant oid := dependent.objid;
@@ -237,5 +221,3 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make an index again, or give it what the server forgets of it';

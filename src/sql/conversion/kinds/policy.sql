@@ -1,9 +1,9 @@
 -- Policies of row-level security.
 
+-- Finds the policies among objects that depend on columns.
 CREATE FUNCTION snowflake._policy_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -13,40 +13,34 @@ BEGIN
             WHERE o.classid = 'pg_policy'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._policy_found(snowflake._conversion_object[]) IS
-    'finds the policies among objects that depend on columns';
 
+-- Lists what keeps policies from being made again: nothing.
 CREATE FUNCTION snowflake._policy_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN; -- The owner of a relation may make its policies.
 END
 $function$;
-COMMENT ON FUNCTION snowflake._policy_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps policies from being made again: nothing';
 
+-- Returns the command that drops a policy.
 CREATE FUNCTION snowflake._policy_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT format('DROP POLICY %I ON %s', polname, dependent.relid)
                 FROM pg_policy WHERE oid = dependent.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._policy_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a policy';
 
+-- Returns the commands that make a policy again.
 CREATE FUNCTION snowflake._policy_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -72,5 +66,3 @@ BEGIN
         'pg_policy'::regclass, o.oid, format('POLICY %I ON %s', o.name, o.relation)) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._policy_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a policy again';

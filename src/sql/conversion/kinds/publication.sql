@@ -1,9 +1,9 @@
 -- Tables of publications: the column list or the row filter that a publication has for a table.
 
+-- Finds the tables of publications among objects that depend on columns.
 CREATE FUNCTION snowflake._publication_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -13,13 +13,11 @@ BEGIN
             WHERE o.classid = 'pg_publication_rel'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._publication_found(snowflake._conversion_object[]) IS
-    'finds the tables of publications among objects that depend on columns';
 
+-- Lists what keeps tables from being added to publications again.
 CREATE FUNCTION snowflake._publication_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -39,13 +37,11 @@ BEGIN
             WHERE NOT pg_has_role(p.pubowner, c.relowner, 'USAGE');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._publication_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps tables from being added to publications again';
 
+-- Returns the command that takes a table out of a publication.
 CREATE FUNCTION snowflake._publication_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT format('ALTER PUBLICATION %I DROP TABLE ONLY %s', p.pubname, dependent.relid)
@@ -53,15 +49,13 @@ BEGIN
                 WHERE b.oid = dependent.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._publication_drop(snowflake._conversion_dependent) IS
-    'returns the command that takes a table out of a publication';
 
+-- Returns the command that adds a table to a publication again.
 CREATE FUNCTION snowflake._publication_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -76,5 +70,3 @@ BEGIN
             WHERE b.oid = dependent.objid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._publication_commands(snowflake._conversion_dependent) IS
-    'returns the command that adds a table to a publication again';

@@ -1,10 +1,10 @@
 -- Functions and procedures that depend on a column: those with a body in standard SQL, and those that
 -- take or return rows of a view. Aggregates cannot be made again.
 
+-- Finds the functions and procedures among objects that depend on columns.
 CREATE FUNCTION snowflake._routine_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -15,13 +15,11 @@ BEGIN
             WHERE o.classid = 'pg_proc'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._routine_found(snowflake._conversion_object[]) IS
-    'finds the functions and procedures among objects that depend on columns';
 
+-- Lists what keeps functions and procedures from being made again.
 CREATE FUNCTION snowflake._routine_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -50,27 +48,23 @@ BEGIN
             CROSS JOIN LATERAL snowflake._grant_obstacles(d.name, p.proowner, p.proacl) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._routine_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps functions and procedures from being made again';
 
+-- Returns the command that drops a function or procedure.
 CREATE FUNCTION snowflake._routine_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN format('DROP ROUTINE %s', dependent.objid::regprocedure);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._routine_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a function or procedure';
 
+-- Returns the commands that make a function or procedure again.
 CREATE FUNCTION snowflake._routine_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -89,5 +83,3 @@ BEGIN
         FROM snowflake._conversion_rights('pg_proc'::regclass, o.oid) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._routine_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a function or procedure again';

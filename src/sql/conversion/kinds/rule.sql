@@ -1,9 +1,9 @@
 -- Rules on tables and views, other than those that hold the query of a view.
 
+-- Finds the rules among objects that depend on columns.
 CREATE FUNCTION snowflake._rule_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -13,40 +13,34 @@ BEGIN
             WHERE o.classid = 'pg_rewrite'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._rule_found(snowflake._conversion_object[]) IS
-    'finds the rules among objects that depend on columns';
 
+-- Lists what keeps rules from being made again: nothing.
 CREATE FUNCTION snowflake._rule_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN; -- The owner of a relation may make its rules.
 END
 $function$;
-COMMENT ON FUNCTION snowflake._rule_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps rules from being made again: nothing';
 
+-- Returns the command that drops a rule.
 CREATE FUNCTION snowflake._rule_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT format('DROP RULE %I ON %s', rulename, dependent.relid)
                 FROM pg_rewrite WHERE oid = dependent.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._rule_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a rule';
 
+-- Returns the commands that make a rule again.
 CREATE FUNCTION snowflake._rule_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -68,5 +62,3 @@ BEGIN
         'pg_rewrite'::regclass, o.oid, format('RULE %I ON %s', o.name, o.relation)) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._rule_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a rule again';

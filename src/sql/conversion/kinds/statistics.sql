@@ -1,10 +1,10 @@
 -- Extended statistics. The server makes those on an altered column again, but forgets the target, and
 -- in some minor versions the owner.
 
+-- Finds the extended statistics among objects that depend on columns.
 CREATE FUNCTION snowflake._statistics_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -16,13 +16,11 @@ BEGIN
             WHERE o.classid = 'pg_statistic_ext'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._statistics_found(snowflake._conversion_object[]) IS
-    'finds the extended statistics among objects that depend on columns';
 
+-- Lists what keeps extended statistics from being made again.
 CREATE FUNCTION snowflake._statistics_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -31,27 +29,23 @@ BEGIN
             WHERE NOT snowflake._may_become(s.stxowner);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._statistics_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps extended statistics from being made again';
 
+-- Returns NULL: extended statistics are dropped with their relation or column.
 CREATE FUNCTION snowflake._statistics_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN NULL; -- They go with their view or generated column.
 END
 $function$;
-COMMENT ON FUNCTION snowflake._statistics_drop(snowflake._conversion_dependent) IS
-    'returns NULL: extended statistics are dropped with their relation or column';
 
+-- Returns the commands that make extended statistics again, or give them what the server forgets of them.
 CREATE FUNCTION snowflake._statistics_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -82,5 +76,3 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._statistics_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make extended statistics again, or give them what the server forgets of them';

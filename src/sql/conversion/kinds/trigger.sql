@@ -1,10 +1,10 @@
 -- Triggers of users. The clones of a trigger on partitions, and the triggers by which the server
 -- enforces a constraint, come and go with the trigger or the constraint.
 
+-- Finds the triggers among objects that depend on columns.
 CREATE FUNCTION snowflake._trigger_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -18,13 +18,11 @@ BEGIN
             WHERE o.classid = 'pg_trigger'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._trigger_found(snowflake._conversion_object[]) IS
-    'finds the triggers among objects that depend on columns';
 
+-- Lists what keeps triggers from being made again.
 CREATE FUNCTION snowflake._trigger_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -36,28 +34,24 @@ BEGIN
             WHERE NOT has_function_privilege(c.relowner, t.tgfoid, 'EXECUTE');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._trigger_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps triggers from being made again';
 
+-- Returns the command that drops a trigger.
 CREATE FUNCTION snowflake._trigger_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT format('DROP TRIGGER %I ON %s', tgname, dependent.relid)
                 FROM pg_trigger WHERE oid = dependent.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._trigger_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a trigger';
 
+-- Returns the commands that make a trigger again.
 CREATE FUNCTION snowflake._trigger_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -95,5 +89,3 @@ BEGIN
                 format('TRIGGER %I ON %s', clone.tgname, clone.tgrelid::regclass)) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._trigger_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a trigger again';

@@ -1,10 +1,10 @@
 -- Views and materialized views. For the server, what depends on a column is the rule "_RETURN" that
 -- holds the query of the view.
 
+-- Finds the views among objects that depend on columns.
 CREATE FUNCTION snowflake._view_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -15,13 +15,11 @@ BEGIN
             WHERE o.classid = 'pg_rewrite'::regclass;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_found(snowflake._conversion_object[]) IS
-    'finds the views among objects that depend on columns';
 
+-- Lists what keeps views from being made again.
 CREATE FUNCTION snowflake._view_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -52,13 +50,11 @@ BEGIN
             CROSS JOIN LATERAL snowflake._grant_obstacles(d.relid::text, c.relowner, held.acl) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_obstacles(snowflake._conversion_dependent[]) IS
-    'lists what keeps views from being made again';
 
+-- Returns the command that drops a view.
 CREATE FUNCTION snowflake._view_drop(dependent snowflake._conversion_dependent)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT format('DROP %s %s', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END,
@@ -66,14 +62,11 @@ BEGIN
                 FROM pg_class WHERE oid = dependent.relid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_drop(snowflake._conversion_dependent) IS
-    'returns the command that drops a view';
 
--- Everything of CREATE VIEW but the query, which the server deparses.
+-- Returns the command that makes a view again. Everything of CREATE VIEW but the query, which the server deparses.
 CREATE FUNCTION snowflake._view_definition(view oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -95,15 +88,13 @@ BEGIN
             WHERE c.oid = view);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_definition(oid) IS
-    'returns the command that makes a view again';
 
+-- Returns the commands that make a view again, without filling it.
 CREATE FUNCTION snowflake._view_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     o record;
@@ -145,15 +136,12 @@ BEGIN
         FROM snowflake._conversion_rights('pg_class'::regclass, o.oid) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_commands(snowflake._conversion_dependent) IS
-    'returns the commands that make a view again, without filling it';
 
--- Materialized views are filled when everything is there: without its policies a table would show
--- nothing to a role that does not own it.
+-- Returns the steps that fill the materialized views that were made again. Materialized views are filled when
+-- everything is there: without its policies a table would show nothing to a role that does not own it.
 CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -168,5 +156,3 @@ BEGIN
             ORDER BY d.depth, d.objid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_refreshes(snowflake._conversion_dependent[]) IS
-    'returns the steps that fill the materialized views that were made again';

@@ -38,10 +38,10 @@
 -- Most of them are PL/pgSQL, for which the server keeps the plans of the queries: planning the queries
 -- anew would take longer than running them.
 
+-- Raises an error unless this is a sequence of the caller.
 CREATE FUNCTION snowflake._conversion_check(seq regclass)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     s record;
@@ -59,11 +59,9 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_check(regclass) IS
-    'raises an error unless this is a sequence of the caller';
 
--- The sequence is known by its membership: the owner of the database can move it to another schema, and
--- rename it.
+-- Tells whether this is the sequence of the extension, whatever its name is. The sequence is known by its
+-- membership: the owner of the database can move it to another schema, and rename it.
 CREATE FUNCTION snowflake._is_id_seq(seq regclass)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -74,13 +72,11 @@ CREATE FUNCTION snowflake._is_id_seq(seq regclass)
                        WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
                          AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
 $function$;
-COMMENT ON FUNCTION snowflake._is_id_seq(regclass) IS
-    'tells whether this is the sequence of the extension, whatever its name is';
 
+-- Adds to the description of an object who owns it, unless it is the caller's.
 CREATE FUNCTION snowflake._with_owner(description text, owner oid)
     RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF owner = quote_ident(current_user)::regrole THEN
@@ -89,28 +85,25 @@ BEGIN
     RETURN concat(description, ', which ' || quote_ident(pg_get_userbyid(owner)) || ' owns,');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._with_owner(text, oid) IS
-    'adds to the description of an object who owns it, unless it is the caller''s';
 
+-- Tells whether the caller is a superuser.
 CREATE FUNCTION snowflake._is_superuser()
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_superuser() IS
-    'tells whether the caller is a superuser';
 
--- Naming a sequence in a default needs no right on it. What belongs to a stranger, a role that the owner
--- of the sequence has nothing to do with, must neither change nor hold up the conversion. A superuser
--- counts as a member of every role for the server's own functions, so membership is looked up here.
+-- Tells whether the conversion of a sequence takes along what another role owns: the same role, one that the owner
+-- is a member of, a superuser, or the caller. Naming a sequence in a default needs no right on it. What belongs to a
+-- stranger, a role that the owner of the sequence has nothing to do with, must neither change nor hold up the
+-- conversion. A superuser counts as a member of every role for the server's own functions, so membership is looked
+-- up here.
 CREATE FUNCTION snowflake._is_taken_along(sequence_owner oid, other_owner oid)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF other_owner IN (sequence_owner, quote_ident(current_user)::regrole)
@@ -131,13 +124,11 @@ BEGIN
         SELECT membership.role FROM membership);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_taken_along(oid, oid) IS
-    'tells whether the conversion of a sequence takes along what another role owns: the same role, one that the owner is a member of, a superuser, or the caller';
 
+-- Returns the relation that an object is, or is on; NULL for objects of other kinds.
 CREATE FUNCTION snowflake._relation_of(class regclass, object oid)
     RETURNS oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     CASE class
@@ -155,13 +146,11 @@ BEGIN
     END CASE;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._relation_of(regclass, oid) IS
-    'returns the relation that an object is, or is on; NULL for objects of other kinds';
 
+-- Returns the role that owns an object, or the relation that it is on; NULL for objects of other kinds.
 CREATE FUNCTION snowflake._owner_of(class regclass, object oid)
     RETURNS oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     CASE class
@@ -173,5 +162,3 @@ BEGIN
     END CASE;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._owner_of(regclass, oid) IS
-    'returns the role that owns an object, or the relation that it is on; NULL for objects of other kinds';

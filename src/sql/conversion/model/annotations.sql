@@ -1,10 +1,10 @@
 -- Commands that stand behind every object that is made again, or behind many kinds of them: comments,
 -- security labels, dependencies on extensions, settings of columns.
 
+-- Returns the commands that let an object depend on the extensions that it depends on.
 CREATE FUNCTION snowflake._conversion_extensions(classid oid, objid oid, target text)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -15,13 +15,11 @@ BEGIN
               AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'x';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_extensions(oid, oid, text) IS
-    'returns the commands that let an object depend on the extensions that it depends on';
 
+-- Returns the commands that give an object the comment, security labels and extension dependencies it has.
 CREATE FUNCTION snowflake._conversion_annotations(classid oid, objid oid, target text)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -36,21 +34,18 @@ BEGIN
         SELECT * FROM snowflake._conversion_extensions(classid, objid, target);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_annotations(oid, oid, text) IS
-    'returns the commands that give an object the comment, security labels and extension dependencies it has';
 
+-- Returns the clause of ALTER TABLE that makes a trigger or a rule fire as it does.
 CREATE FUNCTION snowflake._conversion_firing(enabled "char")
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE enabled WHEN 'O' THEN 'ENABLE' WHEN 'D' THEN 'DISABLE'
                         WHEN 'R' THEN 'ENABLE REPLICA' WHEN 'A' THEN 'ENABLE ALWAYS' END;
-COMMENT ON FUNCTION snowflake._conversion_firing("char") IS
-    'returns the clause of ALTER TABLE that makes a trigger or a rule fire as it does';
 
+-- Returns the commands that give a column the settings, comment and security labels it has.
 CREATE FUNCTION snowflake._conversion_column_settings(type text, relation regclass, only_column name)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -82,5 +77,3 @@ BEGIN
             WHERE a.attrelid = relation AND a.attname = only_column;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_column_settings(text, regclass, name) IS
-    'returns the commands that give a column the settings, comment and security labels it has';

@@ -2,6 +2,7 @@
 -- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
 -- and relations that are read by OID (src/server/relations.hpp).
 
+-- Finds every place in the stored expressions of an object that names a sequence.
 CREATE FUNCTION snowflake._sequence_uses(
         class regclass, object oid,
         OUT callee text,         -- the function that is called on the sequence; NULL: a constant alone
@@ -11,16 +12,15 @@ CREATE FUNCTION snowflake._sequence_uses(
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'snowflake_sequence_uses'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
-COMMENT ON FUNCTION snowflake._sequence_uses(regclass, oid) IS
-    'finds every place in the stored expressions of an object that names a sequence';
 
+-- Tells whether a column default is nothing but a call of nextval on a sequence.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_call'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._is_call(oid, regclass) IS
-    'tells whether a column default is nothing but a call of nextval on a sequence';
 
+-- Returns a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL:
+-- there are none.
 CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowflake boolean)
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_default_replaced'
@@ -28,16 +28,14 @@ CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowfl
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
-COMMENT ON FUNCTION snowflake._default_replaced(oid, regclass, boolean) IS
-    'returns a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL: there are none';
 
+-- Returns the tree of a column default as text that can be compared; the sequence is left out.
 CREATE FUNCTION snowflake._default_form(attrdef oid, seq regclass)
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_default_form'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._default_form(oid, regclass) IS
-    'returns the tree of a column default as text that can be compared; the sequence is left out';
 
+-- Returns what _default_form() has to be once the default is set again, with its calls replaced.
 CREATE FUNCTION snowflake._default_form_replaced(
         attrdef oid, seq regclass,
         to_snowflake boolean, -- NULL: nothing is replaced
@@ -48,17 +46,15 @@ CREATE FUNCTION snowflake._default_form_replaced(
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
-COMMENT ON FUNCTION snowflake._default_form_replaced(oid, regclass, boolean, oid, integer) IS
-    'returns what _default_form() has to be once the default is set again, with its calls replaced';
 
+-- Returns what a default makes of each number from the sequence; NULL: it was not tried.
 CREATE FUNCTION snowflake._try_default(
         attrdef oid, seq regclass, type oid, typmod integer, numbers bigint[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_try_default'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._try_default(oid, regclass, oid, integer, bigint[]) IS
-    'returns what a default makes of each number from the sequence; NULL: it was not tried';
 
+-- Returns what a check of one column makes of each number; NULL: it was not tried.
 CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, numbers bigint[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_try_check'
@@ -66,68 +62,59 @@ CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, number
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
-COMMENT ON FUNCTION snowflake._try_check(oid, smallint, bigint[]) IS
-    'returns what a check of one column makes of each number; NULL: it was not tried';
 
+-- Returns for each number in a column of the whole whether a partition refuses it (f); NULL: it was not tried.
 CREATE FUNCTION snowflake._try_partition(partition regclass, attnum smallint, numbers bigint[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_try_partition'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._try_partition(regclass, smallint, bigint[]) IS
-    'returns for each number in a column of the whole whether a partition refuses it (f); NULL: it was not tried';
 
+-- Returns the process of the session that a temporary schema belongs to; NULL: there is none.
 CREATE FUNCTION snowflake._session_of(temporary_schema oid)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_session_of'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._session_of(oid) IS
-    'returns the process of the session that a temporary schema belongs to; NULL: there is none';
 
+-- Lets a sequence of the caller belong to its column as that of a serial does, where the column was an identity;
+-- returns whether it was.
 CREATE FUNCTION snowflake._own_as_serial(seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._own_as_serial(regclass) IS
-    'lets a sequence of the caller belong to its column as that of a serial does, where the column was an identity; returns whether it was';
 
+-- Reads the last_value of a sequence of the caller by OID.
 CREATE FUNCTION snowflake._last_value(seq regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_last_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._last_value(regclass) IS
-    'reads the last_value of a sequence of the caller by OID';
 
+-- Reads the greatest value of a bigint column of a table of the caller by OID, without expressions and policies;
+-- NULL: there is none.
 CREATE FUNCTION snowflake._greatest_value(tab regclass, attnum smallint)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._greatest_value(regclass, smallint) IS
-    'reads the greatest value of a bigint column of a table of the caller by OID, without expressions and policies; NULL: there is none';
 
+-- Tells whether _run_as() lets the caller act for a role, as SET ROLE would.
 CREATE FUNCTION snowflake._may_become(role oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_may_become'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._may_become(oid) IS
-    'tells whether _run_as() lets the caller act for a role, as SET ROLE would';
 
+-- Tells whether a role has the rights of another, or may SET ROLE to it.
 CREATE FUNCTION snowflake._may_act_for(author oid, role oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_may_act_for'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._may_act_for(oid, oid) IS
-    'tells whether a role has the rights of another, or may SET ROLE to it';
 
+-- Runs a command with the rights of a role, in a security-restricted operation.
 CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._run_as(text, oid, text, jsonb) IS
-    'runs a command with the rights of a role, in a security-restricted operation';
 
+-- Tells whether the command that _run_as() ran last has ended because of an error of an event trigger.
 CREATE FUNCTION snowflake._event_trigger_failed()
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failed'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._event_trigger_failed() IS
-    'tells whether the command that _run_as() ran last has ended because of an error of an event trigger';

@@ -1,10 +1,10 @@
 -- References of the objects that depend on tables. They are compared before and after a conversion, so that
 -- nothing that is made again comes to depend on an object that it did not depend on before.
 
+-- Returns a table and all that inherit from it, partitions among them.
 CREATE FUNCTION snowflake._table_tree(tab regclass)
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -14,13 +14,11 @@ BEGIN
         SELECT tree.relid::regclass FROM tree;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._table_tree(regclass) IS
-    'returns a table and all that inherit from it, partitions among them';
 
+-- Returns a table, all that inherit from it, and all that these inherit from.
 CREATE FUNCTION snowflake._table_kin(tab regclass)
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -30,13 +28,11 @@ BEGIN
         SELECT kin.relid::regclass FROM kin;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._table_kin(regclass) IS
-    'returns a table, all that inherit from it, and all that these inherit from';
 
+-- Returns the foreign keys of a column and to it, which the server makes again when it widens the column.
 CREATE FUNCTION snowflake._keys_of(tab regclass, attnum smallint)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -48,13 +44,11 @@ BEGIN
               AND d.refobjid = tab AND d.refobjsubid = _keys_of.attnum AND k.contype = 'f';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._keys_of(regclass, smallint) IS
-    'returns the foreign keys of a column and to it, which the server makes again when it widens the column';
 
+-- Returns the tables that foreign keys link to a column, in either direction.
 CREATE FUNCTION snowflake._table_partners(tab regclass, attnum smallint)
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -62,16 +56,14 @@ BEGIN
             FROM snowflake._keys_of(tab, attnum) keys(key) JOIN pg_constraint k ON k.oid = keys.key;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._table_partners(regclass, smallint) IS
-    'returns the tables that foreign keys link to a column, in either direction';
 
+-- Returns what the objects that depend on tables refer to.
 CREATE FUNCTION snowflake._references(
         tables oid[],
         OUT class oid, OUT object oid,        -- what depends on the tables, in any number of steps
         OUT ref_class oid, OUT ref_object oid) -- what it depends on
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -101,15 +93,13 @@ BEGIN
                                          OR d.refclassid = 'pg_class'::regclass AND i.oid = d.refobjid));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._references(oid[]) IS
-    'returns what the objects that depend on tables refer to';
 
--- Overloads of one source stand for each other: what is made again for bigint columns may call the one
--- for bigint. Sources are compared by name, since an object that is made again has another OID.
+-- Names what an object comes from: an extension, a function or operator of whatever types, or the object itself.
+-- Overloads of one source stand for each other: what is made again for bigint columns may call the one for bigint.
+-- Sources are compared by name, since an object that is made again has another OID.
 CREATE FUNCTION snowflake._source_of(class oid, object oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -133,10 +123,9 @@ BEGIN
                  WHERE k.known = class)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._source_of(oid, oid) IS
-    'names what an object comes from: an extension, a function or operator of whatever types, or the object itself';
 
--- An argument that is a smallint or integer now, or of any type, can become a bigint.
+-- Tells whether a function with other types of arguments could be chosen once arguments are bigints. An argument
+-- that is a smallint or integer now, or of any type, can become a bigint.
 CREATE FUNCTION snowflake._fits_bigint_better(present oid[], other oid[])
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -153,15 +142,13 @@ CREATE FUNCTION snowflake._fits_bigint_better(present oid[], other oid[])
         FROM unnest(present) WITH ORDINALITY p(type, n)
         JOIN unnest(other) WITH ORDINALITY o(type, n) USING (n)
 $function$;
-COMMENT ON FUNCTION snowflake._fits_bigint_better(oid[], oid[]) IS
-    'tells whether a function with other types of arguments could be chosen once arguments are bigints';
 
+-- Finds functions or operators of the same name and schema that could be chosen once arguments are bigints.
 CREATE FUNCTION snowflake._rivals(
         ref_class oid, ref_object oid,
         OUT class oid, OUT oid oid, OUT owner oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -182,13 +169,11 @@ BEGIN
               AND snowflake._fits_bigint_better(ARRAY[o.oprleft, o.oprright], ARRAY[other.oprleft, other.oprright]);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._rivals(oid, oid) IS
-    'finds functions or operators of the same name and schema that could be chosen once arguments are bigints';
 
+-- Returns what the objects that depend on tables refer to, for _require_references().
 CREATE FUNCTION snowflake._references_by_name(tables oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -214,13 +199,11 @@ BEGIN
                       GROUP BY 1) x);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._references_by_name(oid[]) IS
-    'returns what the objects that depend on tables refer to, for _require_references()';
 
+-- Raises an error if an object refers to something that it did not refer to when _references_by_name() was called.
 CREATE FUNCTION snowflake._require_references(expected jsonb)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     differences text[];
@@ -245,5 +228,3 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_references(jsonb) IS
-    'raises an error if an object refers to something that it did not refer to when _references_by_name() was called';

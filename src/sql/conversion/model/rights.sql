@@ -1,12 +1,12 @@
 -- Rights on objects, and the commands that give them again.
 
+-- Returns the rights on a relation or a routine; acl: NULL where they are the built-in ones.
 CREATE FUNCTION snowflake._conversion_held(
         classid oid, objid oid,
         OUT target text,          -- as GRANT names it
         OUT namespace oid, OUT owner oid, OUT acl aclitem[],
         OUT kind "char")          -- for which there are default privileges
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF classid = 'pg_class'::regclass THEN
@@ -23,18 +23,16 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_held(oid, oid) IS
-    'returns the rights on a relation or a routine; acl: NULL where they are the built-in ones';
 
--- Every right on an object (part 0) or on a column of it is granted by the role that granted it. A role
--- that passed a right on had it from another role before: the owner's grants come first, then those of
--- the roles that the owner allowed to pass a right on, and so forth.
+-- Returns the commands that grant the rights on an object, or on a column of it, in the order in which they were.
+-- Every right on an object (part 0) or on a column of it is granted by the role that granted it. A role that passed
+-- a right on had it from another role before: the owner's grants come first, then those of the roles that the owner
+-- allowed to pass a right on, and so forth.
 CREATE FUNCTION snowflake._conversion_grants(
         classid oid, objid oid, only_part smallint,
         OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -85,16 +83,14 @@ BEGIN
             ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_grants(oid, oid, smallint) IS
-    'returns the commands that grant the rights on an object, or on a column of it, in the order in which they were';
 
--- Rights that default privileges gave the object when it was made are taken away first.
+-- Returns the commands that give an object the rights it has. Rights that default privileges gave the object when it
+-- was made are taken away first.
 CREATE FUNCTION snowflake._conversion_rights(
         classid oid, objid oid,
         OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -135,5 +131,3 @@ BEGIN
             ORDER BY part.attnum, g.n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_rights(oid, oid) IS
-    'returns the commands that give an object the rights it has';

@@ -1,10 +1,10 @@
 -- Taking back a conversion without a long lock, as long as the swap has not been made.
 
--- Those of the columns that the sequence fills, and those made for it whose column has lost the connection since.
+-- Finds the shadow columns that were made for the conversion of a sequence. Those of the columns that the sequence
+-- fills, and those made for it whose column has lost the connection since.
 CREATE FUNCTION snowflake._shadows_to_cancel(part snowflake._conversion_part)
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN ARRAY(
@@ -21,14 +21,12 @@ BEGIN
             WHERE s.same IS NOT NULL);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._shadows_to_cancel(snowflake._conversion_part) IS
-    'finds the shadow columns that were made for the conversion of a sequence';
 
--- The columns take with them what is built on them, but for foreign keys.
+-- Returns the steps that take back a conversion whose swap has not been made. The columns take with them what is
+-- built on them, but for foreign keys.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);
@@ -51,5 +49,3 @@ BEGIN
             CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._cancel_steps(snowflake._conversion_part) IS
-    'returns the steps that take back a conversion whose swap has not been made';

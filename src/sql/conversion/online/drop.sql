@@ -1,8 +1,9 @@
 -- Dropping the extension with CASCADE drops the triggers that keep shadow columns. The columns would stay, with what is
 -- built on them: their checks would refuse new rows, and their foreign keys act on numbers that are out of date.
 
--- The server tells only functions in C what a command drops. One in C would make every DROP SCHEMA fail where the library
--- is gone, so the text of the command has to do. Quoted names that only contain the name are others.
+-- Refuses to drop the extension, or its schema, while it keeps columns. The server tells only functions in C what a
+-- command drops. One in C would make every DROP SCHEMA fail where the library is gone, so the text of the command
+-- has to do. Quoted names that only contain the name are others.
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -24,8 +25,6 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._refuse_to_drop() IS
-    'refuses to drop the extension, or its schema, while it keeps columns';
 
 CREATE EVENT TRIGGER _snowflake_drop ON ddl_command_start
     WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')

@@ -6,6 +6,7 @@
 -- A procedure that commits can have no SET clause: it calls functions that have one, by their full names, and uses no
 -- operator of its own.
 
+-- How far the filling of the shadow columns of a table has come.
 CREATE TYPE snowflake._fill_progress AS (
     tab regclass,
     pause interval, max_lag bigint,     -- see _fill_shadows()
@@ -16,13 +17,12 @@ CREATE TYPE snowflake._fill_progress AS (
     rows bigint,                        -- how many have been changed
     started timestamptz, told timestamptz, -- when the caller was told last
     is_done boolean);
-COMMENT ON TYPE snowflake._fill_progress IS
-    'how far the filling of the shadow columns of a table has come';
 
+-- Returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens
+-- columns of the table.
 CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval, max_lag text)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     progress snowflake._fill_progress;
@@ -48,13 +48,11 @@ BEGIN
     RETURN progress;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_begin(regclass, regclass, interval, text) IS
-    'returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens columns of the table';
 
+-- Tells how far the filling of shadow columns has come, and how long it will take.
 CREATE FUNCTION snowflake._fill_text(progress snowflake._fill_progress)
     RETURNS text
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     took constant interval := clock_timestamp() - progress.started;
@@ -65,13 +63,11 @@ BEGIN
                                                         / greatest(progress.page, 1) + '0.5 s')));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_text(snowflake._fill_progress) IS
-    'tells how far the filling of shadow columns has come, and how long it will take';
 
+-- Tells the caller and pg_stat_activity how far the filling of shadow columns has come.
 CREATE FUNCTION snowflake._fill_tell(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     PERFORM snowflake._show_activity('snowflake: ' || snowflake._fill_text(progress));
@@ -82,14 +78,12 @@ BEGIN
     RETURN progress;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_tell(snowflake._fill_progress) IS
-    'tells the caller and pg_stat_activity how far the filling of shadow columns has come';
 
+-- Fills the shadow columns of the rows on some pages of a table.
 CREATE FUNCTION snowflake._fill_range(
         tab regclass, first_page bigint, end_page bigint, waits boolean,
         OUT filled bigint, OUT in_use bigint)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     sources smallint[];
@@ -106,14 +100,12 @@ BEGIN
         FROM snowflake._fill_pages(tab, sources, shadows, first_page, end_page, waits) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_range(regclass, bigint, bigint, boolean) IS
-    'fills the shadow columns of the rows on some pages of a table';
 
--- The batch after this one takes as many pages as go into a tenth of a second.
+-- Fills the shadow columns on the next pages of a table. The batch after this one takes as many pages as go into a
+-- tenth of a second.
 CREATE FUNCTION snowflake._fill_batch(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     started constant timestamptz := clock_timestamp();
@@ -133,15 +125,13 @@ BEGIN
     RETURN progress;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_batch(snowflake._fill_progress) IS
-    'fills the shadow columns on the next pages of a table';
 
--- Who has locked one row mostly has locked others as well. After each row that was waited for, all that have become free
--- are filled: to wait for every single one would read the pages again and again.
+-- Fills the shadow columns of rows that other sessions had locked, or waits for one that still is. Who has locked
+-- one row mostly has locked others as well. After each row that was waited for, all that have become free are
+-- filled: to wait for every single one would read the pages again and again.
 CREATE FUNCTION snowflake._fill_rows_left_out(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     outcome constant record :=
@@ -156,14 +146,12 @@ BEGIN
     RETURN progress;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_rows_left_out(snowflake._fill_progress) IS
-    'fills the shadow columns of rows that other sessions had locked, or waits for one that still is';
 
--- A lock timeout of the caller's bounds the wait for each lock; then the next transaction tries again.
+-- Fills the shadow columns of one batch, or of rows that were locked. A lock timeout of the caller's bounds the wait
+-- for each lock; then the next transaction tries again.
 CREATE FUNCTION snowflake._fill_next(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     BEGIN
@@ -179,13 +167,11 @@ BEGIN
     RETURN snowflake._fill_tell(progress);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_next(snowflake._fill_progress) IS
-    'fills the shadow columns of one batch, or of rows that were locked';
 
+-- Returns how many bytes of WAL the slowest replica has not replayed yet; NULL: there is none.
 CREATE FUNCTION snowflake._replica_lag()
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN
@@ -196,14 +182,12 @@ BEGIN
     RETURN (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn)) FROM pg_stat_replication r);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._replica_lag() IS
-    'returns how many bytes of WAL the slowest replica has not replayed yet; NULL: there is none';
 
--- Called at the beginning of a transaction, which holds nothing yet.
+-- Waits between two batches as long as the caller has asked for. Called at the beginning of a transaction, which
+-- holds nothing yet.
 CREATE FUNCTION snowflake._fill_pause(progress snowflake._fill_progress)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF progress.pause > interval '0' AND NOT progress.is_done THEN
@@ -211,14 +195,12 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._fill_pause(snowflake._fill_progress) IS
-    'waits between two batches as long as the caller has asked for';
 
--- A replica can be behind for hours. The snapshot of a statement that lasted as long would hold back VACUUM.
+-- Waits a moment if a replica is further behind than the caller has allowed, and tells whether it is. A replica can
+-- be behind for hours. The snapshot of a statement that lasted as long would hold back VACUUM.
 CREATE FUNCTION snowflake._nap_while_replicas_lag(progress snowflake._fill_progress)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF progress.max_lag IS NULL OR coalesce(snowflake._replica_lag(), 0) <= progress.max_lag THEN
@@ -229,13 +211,11 @@ BEGIN
     RETURN true;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._nap_while_replicas_lag(snowflake._fill_progress) IS
-    'waits a moment if a replica is further behind than the caller has allowed, and tells whether it is';
 
+-- Looks whether all rows of a table satisfy a constraint.
 CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- The command names the table: its owner must not put another in its place.
@@ -246,13 +226,11 @@ BEGIN
                               snowflake._owner(tab), NULL, NULL);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._validate(regclass, name) IS
-    'looks whether all rows of a table satisfy a constraint';
 
+-- Returns a constraint on shadow columns of a table that is not valid yet; NULL: there is none.
 CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass)
     RETURNS name
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] :=
@@ -269,9 +247,8 @@ BEGIN
             LIMIT 1);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._next_check_to_validate(regclass, regclass) IS
-    'returns a constraint on shadow columns of a table that is not valid yet; NULL: there is none';
 
+-- Fills the shadow columns of a table in batches, each in a transaction, and looks whether all rows agree.
 CREATE PROCEDURE snowflake._fill_shadows(
         seq regclass, tab regclass,
         pause interval DEFAULT '0',  -- between two batches
@@ -308,13 +285,11 @@ BEGIN
     END LOOP;
 END
 $procedure$;
-COMMENT ON PROCEDURE snowflake._fill_shadows(regclass, regclass, interval, text) IS
-    'fills the shadow columns of a table in batches, each in a transaction, and looks whether all rows agree';
 
+-- Looks whether all rows satisfy a foreign key between shadow columns.
 CREATE FUNCTION snowflake._validate_key(seq regclass, tab regclass, constraint_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF NOT EXISTS (SELECT FROM snowflake._key_twins(snowflake._shadows((snowflake._conversion_part(seq, 'drop', false, true)).columns)) t
@@ -328,5 +303,3 @@ BEGIN
     PERFORM snowflake._validate(tab, constraint_name);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._validate_key(regclass, regclass, name) IS
-    'looks whether all rows satisfy a foreign key between shadow columns';

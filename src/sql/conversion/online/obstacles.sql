@@ -1,10 +1,10 @@
 -- What a conversion without a long lock cannot take along, beyond what no conversion can: each is named before
 -- anything is changed.
 
+-- Lists the tables that cannot have shadow columns.
 CREATE FUNCTION snowflake._online_obstacles_of_tables(columns snowflake._conversion_column[], shadows snowflake._shadow[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -60,14 +60,12 @@ BEGIN
             WHERE NOT k.convalidated;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_tables(snowflake._conversion_column[], snowflake._shadow[]) IS
-    'lists the tables that cannot have shadow columns';
 
--- The swap looks for the greatest number that a sequence has given out (_greatest_number()).
+-- Lists the tables that have no index to find the greatest number of a column. The swap looks for the greatest
+-- number that a sequence has given out (_greatest_number()).
 CREATE FUNCTION snowflake._online_obstacles_of_numbers(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -88,14 +86,12 @@ BEGIN
                         AND x.relam = (SELECT oid FROM pg_am WHERE amname = 'btree'));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_numbers(snowflake._conversion_column[]) IS
-    'lists the tables that have no index to find the greatest number of a column';
 
--- A subscriber without the column would stop at the first row. Who has added it here has seen to the subscribers.
+-- Lists the publications whose subscribers need a column before it is added here. A subscriber without the column
+-- would stop at the first row. Who has added it here has seen to the subscribers.
 CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._shadow[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -113,13 +109,11 @@ BEGIN
             WHERE s.shadow IS NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_publications(snowflake._shadow[]) IS
-    'lists the publications whose subscribers need a column before it is added here';
 
+-- Lists the triggers that could change a column after its shadow was made.
 CREATE FUNCTION snowflake._online_obstacles_of_triggers(shadows snowflake._shadow[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- 1: for each row, 2: before, 4: insert, 16: update.
@@ -132,13 +126,11 @@ BEGIN
               AND t.tgname::text COLLATE "C" >= snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_triggers(snowflake._shadow[]) IS
-    'lists the triggers that could change a column after its shadow was made';
 
+-- Lists the indexes and constraints that cannot be built beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -178,13 +170,11 @@ BEGIN
             WHERE snowflake._expressions_on_shadows(work.shadows, x.class, x.object, s.relid) IS NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_indexes(snowflake._shadowing) IS
-    'lists the indexes and constraints that cannot be built beside those that are there';
 
+-- Lists the foreign keys that cannot be made beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_keys(work snowflake._shadowing)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -208,14 +198,12 @@ BEGIN
             ) why(text);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_keys(snowflake._shadowing) IS
-    'lists the foreign keys that cannot be made beside those that are there';
 
--- To fill a materialized view, or a generated column, takes as long as it takes.
+-- Lists what depends on columns and would take long to be made again. To fill a materialized view, or a generated
+-- column, takes as long as it takes.
 CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -231,15 +219,12 @@ BEGIN
             WHERE d.kind = 'generated';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_dependents(snowflake._conversion_dependent[]) IS
-    'lists what depends on columns and would take long to be made again';
 
--- Such as a view of SELECT * that was made meanwhile. The swap makes it again when no column has the name of the shadow
--- any more.
+-- Lists what names a shadow column beside the one that it will replace. Such as a view of SELECT * that was made
+-- meanwhile. The swap makes it again when no column has the name of the shadow any more.
 CREATE FUNCTION snowflake._online_obstacles_of_names(shadows snowflake._shadow[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -254,13 +239,11 @@ BEGIN
               AND t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles_of_names(snowflake._shadow[]) IS
-    'lists what names a shadow column beside the one that it will replace';
 
+-- Lists what a conversion without a long lock cannot take along.
 CREATE FUNCTION snowflake._online_obstacles(part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -276,14 +259,12 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_names(work.shadows);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_obstacles(snowflake._conversion_part, snowflake._conversion_dependent[]) IS
-    'lists what a conversion without a long lock cannot take along';
 
--- With a lock the server would have to alter columns that triggers and checks of the other conversion name.
+-- Lists the columns that have shadows, for a conversion that has no use for them. With a lock the server would have
+-- to alter columns that triggers and checks of the other conversion name.
 CREATE FUNCTION snowflake._obstacles_of_shadows(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -294,5 +275,3 @@ BEGIN
             WHERE c.widened AND p.attnum = c.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles_of_shadows(snowflake._conversion_part) IS
-    'lists the columns that have shadows, for a conversion that has no use for them';

@@ -1,24 +1,22 @@
 -- The plan of a conversion without a long lock: what is left to do, as commands that are transactions of their own.
 
--- The arguments that a caller has given, as those of a call; nothing for those that are NULL.
+-- Returns arguments of _fill_shadows(). The arguments that a caller has given, as those of a call; nothing for those
+-- that are NULL.
 CREATE FUNCTION snowflake._fill_options(pause interval, max_lag text)
     RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN pg_catalog.concat(', pause => ' || pg_catalog.quote_literal(pause), ', max_lag => ' || pg_catalog.quote_literal(max_lag));
-COMMENT ON FUNCTION snowflake._fill_options(interval, text) IS
-    'returns arguments of _fill_shadows()';
 
+-- Returns how many bytes a table has without its indexes.
 CREATE FUNCTION snowflake._table_size(tab regclass)
     RETURNS bigint
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.pg_table_size(tab);
-COMMENT ON FUNCTION snowflake._table_size(regclass) IS
-    'returns how many bytes a table has without its indexes';
 
+-- Returns the steps that add shadow columns and fill them.
 CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF EXISTS (SELECT FROM unnest(work.shadows) s
@@ -41,13 +39,11 @@ BEGIN
             ORDER BY s.relid::oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._preparations_of_rows(snowflake._shadowing, interval, text) IS
-    'returns the steps that add shadow columns and fill them';
 
+-- Returns the steps that build indexes on shadow columns.
 CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -67,13 +63,11 @@ BEGIN
             ORDER BY t.n, x.turn;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._preparations_of_indexes(snowflake._shadowing) IS
-    'returns the steps that build indexes on shadow columns';
 
+-- Returns the steps that add foreign keys between shadow columns and validate them.
 CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -88,13 +82,11 @@ BEGIN
             WHERE k.convalidated AND NOT t.is_ready;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._preparations_of_keys(snowflake._shadowing) IS
-    'returns the steps that add foreign keys between shadow columns and validate them';
 
+-- Returns what is left to do before the swap.
 CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -103,13 +95,11 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_preparations(snowflake._shadowing, interval, text) IS
-    'returns what is left to do before the swap';
 
+-- Describes what is different where a conversion does without a long lock.
 CREATE FUNCTION snowflake._online_remarks(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -130,13 +120,11 @@ BEGIN
             ) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_remarks(snowflake._shadowing) IS
-    'describes what is different where a conversion does without a long lock';
 
+-- Returns what is left to do of a conversion without a long lock.
 CREATE FUNCTION snowflake._online_steps(part snowflake._conversion_part, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -160,15 +148,13 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._online_steps(snowflake._conversion_part, interval, text) IS
-    'returns what is left to do of a conversion without a long lock';
 
+-- Lists the columns that are being widened without a long lock, and how far that has come.
 CREATE FUNCTION snowflake._conversions(
         OUT sequence text, OUT table_name regclass, OUT column_name name, OUT new_column name,
         OUT is_filled boolean, OUT indexes_left bigint, OUT keys_left bigint, OUT process integer, OUT activity text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -199,8 +185,6 @@ BEGIN
             ORDER BY s.relid::oid, s.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversions() IS
-    'lists the columns that are being widened without a long lock, and how far that has come';
 
 CREATE VIEW snowflake.conversions AS SELECT * FROM snowflake._conversions();
 COMMENT ON VIEW snowflake.conversions IS

@@ -7,22 +7,23 @@
 -- trigger, or replace it, but only the owner can let it fire ALWAYS, which is how an owner signs it. What is built on a
 -- shadow (see twins.sql) has a name that tells what it is.
 
+-- Gives the shadow of a column its number, where a check of the table compares the two; for triggers with the
+-- condition NEW.shadow IS DISTINCT FROM NEW.column.
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_keep_shadow'
     LANGUAGE C;
-COMMENT ON FUNCTION snowflake._keep_shadow() IS
-    'gives the shadow of a column its number, where a check of the table compares the two; for triggers with the condition NEW.shadow IS DISTINCT FROM NEW.column';
 
+-- Returns the column and the shadow that a check compares; NULL: it says something else.
 CREATE FUNCTION snowflake._compared_by(
         check_constraint oid,
         OUT attnum smallint, OUT shadow smallint,
         OUT refuses_null boolean) -- whether a shadow that is null does not pass
     AS 'MODULE_PATHNAME', 'snowflake_compared_by'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._compared_by(oid) IS
-    'returns the column and the shadow that a check compares; NULL: it says something else';
 
+-- Fills the shadows of the rows on some pages of a table, and changes nothing else: no trigger, rule or policy has a
+-- say.
 CREATE FUNCTION snowflake._fill_pages(
         tab regclass, sources smallint[], shadows smallint[],
         first_page bigint, end_page bigint,
@@ -31,29 +32,26 @@ CREATE FUNCTION snowflake._fill_pages(
         OUT in_use bigint)   -- how many it left as they are because other sessions have locked them
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._fill_pages(regclass, smallint[], smallint[], bigint, bigint, boolean) IS
-    'fills the shadows of the rows on some pages of a table, and changes nothing else: no trigger, rule or policy has a say';
 
+-- Returns how many pages a table of the caller has, and locks it against changes of its definition.
 CREATE FUNCTION snowflake._pages_of(tab regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake._pages_of(regclass) IS
-    'returns how many pages a table of the caller has, and locks it against changes of its definition';
 
+-- Lets pg_stat_activity show what the session does.
 CREATE FUNCTION snowflake._show_activity(activity text)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_show_activity'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._show_activity(text) IS
-    'lets pg_stat_activity show what the session does';
 
+-- Returns the expressions that an object stores as if columns had other names; NULL: one names other than columns of
+-- the relation.
 CREATE FUNCTION snowflake._expressions_with_names(
         class regclass, object oid, relation regclass, attnums smallint[], names text[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_expressions_with_names'
     LANGUAGE C STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     -- The text is the same in every session, and read as what it was in another.
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -63,9 +61,8 @@ CREATE FUNCTION snowflake._expressions_with_names(
     SET extra_float_digits = 1
     SET bytea_output = hex
     SET lc_monetary = 'C';
-COMMENT ON FUNCTION snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[]) IS
-    'returns the expressions that an object stores as if columns had other names; NULL: one names other than columns of the relation';
 
+-- A column that is to be replaced, and its shadow.
 CREATE TYPE snowflake._shadow AS (
     relid regclass,
     attnum smallint, attname name,      -- of the column that is to be replaced
@@ -75,9 +72,8 @@ CREATE TYPE snowflake._shadow AS (
     same name,                          -- the constraint that compares the two; NULL: there is none
     is_exact boolean,                   -- whether that lets nulls pass as the column does
     is_filled boolean);                 -- whether it does, and is valid
-COMMENT ON TYPE snowflake._shadow IS
-    'a column that is to be replaced, and its shadow';
 
+-- Finds the columns of a table, or of all, that have shadows, and what keeps those.
 CREATE FUNCTION snowflake._shadow_pairs(
         only_relid oid, -- NULL: any table
         OUT relid regclass, OUT attnum smallint, OUT shadow smallint,
@@ -88,7 +84,6 @@ CREATE FUNCTION snowflake._shadow_pairs(
         OUT sequence regclass) -- that the trigger names, and whose conversion takes the table along
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off -- the name of the sequence is compared
     SET jit = off
     AS $function$
@@ -127,14 +122,12 @@ BEGIN
             ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._shadow_pairs(oid) IS
-    'finds the columns of a table, or of all, that have shadows, and what keeps those';
 
--- Those that are not signed, too: none is of use where the column is gone, and each would keep it from being dropped.
+-- Returns the names of the triggers for keeping shadows that name a shadow. Those that are not signed, too: none is
+-- of use where the column is gone, and each would keep it from being dropped.
 CREATE FUNCTION snowflake._triggers_on_shadow(tab regclass, shadow smallint)
     RETURNS SETOF name
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -145,35 +138,31 @@ BEGIN
               AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._triggers_on_shadow(regclass, smallint) IS
-    'returns the names of the triggers for keeping shadows that name a shadow';
 
+-- Returns the name that the shadow of a column gets.
 CREATE FUNCTION snowflake._shadow_name(attname name)
     RETURNS name
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ('snowflake_' || attname)::name;
-COMMENT ON FUNCTION snowflake._shadow_name(name) IS
-    'returns the name that the shadow of a column gets';
 
+-- Returns the name of the trigger that keeps the shadow of a column: triggers fire in the order of their names, this
+-- one last.
 CREATE FUNCTION snowflake._shadow_trigger_name(attname name)
     RETURNS name
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ('~snowflake_' || attname)::name;
-COMMENT ON FUNCTION snowflake._shadow_trigger_name(name) IS
-    'returns the name of the trigger that keeps the shadow of a column: triggers fire in the order of their names, this one last';
 
--- A column that the user has added may hold what only looks like numbers of ours. The user says that it does not.
+-- Tells whether the comment of a column offers it as a shadow. A column that the user has added may hold what only
+-- looks like numbers of ours. The user says that it does not.
 CREATE FUNCTION snowflake._is_offered(tab regclass, attnum smallint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN coalesce(col_description(tab, attnum) = 'snowflake', false);
-COMMENT ON FUNCTION snowflake._is_offered(regclass, smallint) IS
-    'tells whether the comment of a column offers it as a shadow';
 
+-- Returns the columns that a conversion widens, each with its shadow as far as there is one.
 CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -190,16 +179,14 @@ BEGIN
             ORDER BY c.relid::oid, c.attnum);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._shadows(snowflake._conversion_column[]) IS
-    'returns the columns that a conversion widens, each with its shadow as far as there is one';
 
--- The trigger comes first, so that every row that is written from now on passes the constraint. That is what
--- proves, once it is valid, that no row differs; and for a column without nulls that there is none in its shadow, so that
--- the swap need not look. Another constraint of the same name proves nothing.
+-- Returns the steps that add shadow columns, the triggers that keep them, and their checks. The trigger comes first,
+-- so that every row that is written from now on passes the constraint. That is what proves, once it is valid, that
+-- no row differs; and for a column without nulls that there is none in its shadow, so that the swap need not look.
+-- Another constraint of the same name proves nothing.
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off -- the name of the sequence is compared
     AS $function$
 DECLARE
@@ -247,5 +234,3 @@ BEGIN
             WHERE t.twin IS NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._shadow_steps(snowflake._conversion_part) IS
-    'returns the steps that add shadow columns, the triggers that keep them, and their checks';

@@ -2,10 +2,10 @@
 -- "keys" foreign keys, "swap" ends it, "cancel" takes it back. Each is one short transaction, with the locks of
 -- locks.sql, and refuses to run unless what it builds on is there.
 
+-- Raises an error that names what is left to do before a stage.
 CREATE FUNCTION snowflake._require_preparations(work snowflake._shadowing, stage text)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     missing text[];
@@ -22,13 +22,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_preparations(snowflake._shadowing, text) IS
-    'raises an error that names what is left to do before a stage';
 
+-- Returns what the swap works with; raises an error that names all obstacles, or what is left to do before.
 CREATE FUNCTION snowflake._state_of_swap(work snowflake._shadowing)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state snowflake._conversion_state;
@@ -40,13 +38,11 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_swap(snowflake._shadowing) IS
-    'returns what the swap works with; raises an error that names all obstacles, or what is left to do before';
 
+-- Returns what a stage of a conversion without a long lock works with.
 CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, stage text)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state snowflake._conversion_state;
@@ -82,16 +78,14 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_stage(snowflake._conversion_part, text) IS
-    'returns what a stage of a conversion without a long lock works with';
 
--- Other sessions queue behind a lock that is waited for. An attempt therefore ends after lock_timeout, and lets them pass
--- for as long. Where there is none, it ends a second after deadlock_timeout: that is when the server cancels an
--- autovacuum that holds a lock, as it will where all rows have just been changed.
+-- Does what _state_under_locks() does, again and again where a lock is not to be had soon. Other sessions queue
+-- behind a lock that is waited for. An attempt therefore ends after lock_timeout, and lets them pass for as long.
+-- Where there is none, it ends a second after deadlock_timeout: that is when the server cancels an autovacuum that
+-- holds a lock, as it will where all rows have just been changed.
 CREATE FUNCTION snowflake._state_by_attempts(request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     patience constant interval := 
@@ -110,45 +104,39 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_by_attempts(snowflake._conversion_request) IS
-    'does what _state_under_locks() does, again and again where a lock is not to be had soon';
 
+-- Runs a stage of a conversion without a long lock, for a caller with a search_path.
 CREATE FUNCTION snowflake._run_stage(seq regclass, increment text, stage text, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (snowflake._conversion_run(
         (seq, true, increment, false, stage)::snowflake._conversion_request, caller_search_path)).altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_stage(regclass, text, text, text) IS
-    'runs a stage of a conversion without a long lock, for a caller with a search_path';
 
+-- Adds the shadow columns for the conversion of a sequence, and the triggers that keep them.
 CREATE FUNCTION snowflake._add_shadows(seq regclass)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_stage(seq, 'drop', 'shadows', pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake._add_shadows(regclass) IS
-    'adds the shadow columns for the conversion of a sequence, and the triggers that keep them';
 
+-- Adds the foreign keys between shadow columns, without looking at the rows that are there.
 CREATE FUNCTION snowflake._add_keys(seq regclass)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_stage(seq, 'drop', 'keys', pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake._add_keys(regclass) IS
-    'adds the foreign keys between shadow columns, without looking at the rows that are there';
 
--- What fails only when it runs is found before the work of hours is done.
+-- Runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those
+-- that failed. What fails only when it runs is found before the work of hours is done.
 CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     request constant snowflake._conversion_request := (seq, true, increment, false, 'trial');
@@ -164,17 +152,14 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._try_conversion(regclass, text, text) IS
-    'runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those that failed';
 
+-- Does what the function of the same name does, with the search_path of the caller.
 CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._try_conversion(seq, increment, pg_catalog.current_setting('search_path'))
 $function$;
-COMMENT ON FUNCTION snowflake._try_conversion(regclass, text) IS
-    'does what the function of the same name does, with the search_path of the caller';
 
 CREATE FUNCTION snowflake.cancel_conversion(seq regclass)
     RETURNS integer

@@ -1,12 +1,12 @@
 -- The swap: the steps of one short transaction in which shadow columns and twins take the names and places of the
 -- originals, and the sequence is converted. Nothing in it reads a table: a validated check spares SET NOT NULL the scan.
 
--- What depends on the columns is dropped and made again as by a conversion with a lock. Indexes and constraints have
--- twins; extended statistics have none, and go with their column.
+-- Finds the objects that depend on columns and that the swap makes again. What depends on the columns is dropped and
+-- made again as by a conversion with a lock. Indexes and constraints have twins; extended statistics have none, and
+-- go with their column.
 CREATE FUNCTION snowflake._swap_dependents(columns snowflake._conversion_column[])
     RETURNS snowflake._conversion_dependent[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN ARRAY(
@@ -21,14 +21,12 @@ BEGIN
             WHERE c.widened);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_dependents(snowflake._conversion_column[]) IS
-    'finds the objects that depend on columns and that the swap makes again';
 
--- A sequence that belongs to a column would be dropped with it. That of an identity has its new one by then.
+-- Returns the names of the sequences that belong to a column. A sequence that belongs to a column would be dropped
+-- with it. That of an identity has its new one by then.
 CREATE FUNCTION snowflake._owned_sequences(columns snowflake._conversion_column[], s snowflake._shadow, seq text)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -40,13 +38,11 @@ BEGIN
         SELECT seq FROM unnest(columns) c WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.is_identity;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._owned_sequences(snowflake._conversion_column[], snowflake._shadow, text) IS
-    'returns the names of the sequences that belong to a column';
 
+-- Returns the steps that put a shadow in the place of its column.
 CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     a record;
@@ -86,13 +82,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_column(snowflake._conversion_part, snowflake._shadow) IS
-    'returns the steps that put a shadow in the place of its column';
 
+-- Gives the not-null constraint of a column a name.
 CREATE FUNCTION snowflake._name_not_null(tab regclass, attname name, wanted name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     present constant name := (
@@ -105,14 +99,12 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._name_not_null(regclass, name, name) IS
-    'gives the not-null constraint of a column a name';
 
--- The settings, comment and rights of the column, which go with it.
+-- Returns the steps that give a shadow what its column had. The settings, comment and rights of the column, which go
+-- with it.
 CREATE FUNCTION snowflake._swap_settings(s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -135,13 +127,11 @@ BEGIN
             CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, snowflake._owner(s.relid))) step;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_settings(snowflake._shadow) IS
-    'returns the steps that give a shadow what its column had';
 
+-- Returns the commands that put the twin of an index, and of its constraint, in the place of the original.
 CREATE FUNCTION snowflake._swap_index(t snowflake._twin)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -165,13 +155,11 @@ BEGIN
             WHERE k.conindid = t.original AND k.contype IN ('p', 'u');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_index(snowflake._twin) IS
-    'returns the commands that put the twin of an index, and of its constraint, in the place of the original';
 
+-- Returns the commands that give the twin of a constraint the name and comment of the original.
 CREATE FUNCTION snowflake._swap_constraint(t snowflake._twin)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -184,14 +172,12 @@ BEGIN
             WHERE k.oid = t.original;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_constraint(snowflake._twin) IS
-    'returns the commands that give the twin of a constraint the name and comment of the original';
 
--- Twins whose original is gone by now.
+-- Returns the steps that drop what was built on shadow columns for originals that are gone. Twins whose original is
+-- gone by now.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -208,13 +194,11 @@ BEGIN
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_orphans(snowflake._shadowing) IS
-    'returns the steps that drop what was built on shadow columns for originals that are gone';
 
+-- Returns the steps that put shadow columns, and what is built on them, in the place of the originals.
 CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -234,13 +218,11 @@ BEGIN
     RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_settings(s) x;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_exchange(snowflake._shadowing) IS
-    'returns the steps that put shadow columns, and what is built on them, in the place of the originals';
 
+-- Returns the steps of the swap that ends a conversion without a long lock.
 CREATE FUNCTION snowflake._swap_steps(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -266,10 +248,9 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._swap_steps(snowflake._shadowing) IS
-    'returns the steps of the swap that ends a conversion without a long lock';
 
--- The columns have other numbers afterwards.
+-- Returns the defaults that were meant for columns as those of their shadows. The columns have other numbers
+-- afterwards.
 CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], shadows snowflake._shadow[])
     RETURNS snowflake._meant_default[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -278,5 +259,3 @@ CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], sh
     SELECT ARRAY(SELECT (m.relid, coalesce(s.shadow, m.attnum), m.sequence, m.form)::snowflake._meant_default
                      FROM unnest(meant) m LEFT JOIN unnest(shadows) s ON s.relid = m.relid AND s.attnum = m.attnum)
 $function$;
-COMMENT ON FUNCTION snowflake._meant_after_swap(snowflake._meant_default[], snowflake._shadow[]) IS
-    'returns the defaults that were meant for columns as those of their shadows';

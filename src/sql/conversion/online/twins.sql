@@ -4,14 +4,14 @@
 -- The name of a twin is made of its definition. An original that is altered, or dropped and made again as another, gets
 -- another twin; and after a dump was restored, where every object has another OID, each twin is found again.
 
+-- An index or constraint on columns that are to be replaced, and that on their shadows.
 CREATE TYPE snowflake._twin AS (
     original oid, relid regclass, name name,
     definition text,   -- what follows the name; NULL: it cannot be made
     twin oid,          -- NULL: there is none
     is_ready boolean); -- an index is valid, a constraint is as valid as its original
-COMMENT ON TYPE snowflake._twin IS
-    'an index or constraint on columns that are to be replaced, and that on their shadows';
 
+-- Returns the name of what is built on shadow columns in place of an object.
 CREATE FUNCTION snowflake._twin_name(
         definition text,
         turn bigint) -- among the originals of a table whose twins have this definition
@@ -19,14 +19,12 @@ CREATE FUNCTION snowflake._twin_name(
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN ('snowflake_' || left(encode(sha256(convert_to(definition, getdatabaseencoding())), 'hex'), 16)
             || CASE turn WHEN 1 THEN '' ELSE '_' || turn::text END)::name;
-COMMENT ON FUNCTION snowflake._twin_name(text, bigint) IS
-    'returns the name of what is built on shadow columns in place of an object';
 
--- The columns of a table in the order of a list, each under the name of its shadow if it has one.
+-- Lists columns of a table, shadows in place of those that have one. The columns of a table in the order of a list,
+-- each under the name of its shadow if it has one.
 CREATE FUNCTION snowflake._names_on_shadows(shadows snowflake._shadow[], tab regclass, attnums smallint[])
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -36,13 +34,11 @@ BEGIN
             LEFT JOIN unnest(shadows) s ON s.relid = tab AND s.attnum = k.attnum);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._names_on_shadows(snowflake._shadow[], regclass, smallint[]) IS
-    'lists columns of a table, shadows in place of those that have one';
 
+-- Returns the expressions that an object stores, on shadows in place of the columns that have one.
 CREATE FUNCTION snowflake._expressions_on_shadows(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -51,15 +47,13 @@ BEGIN
                                                  ARRAY(SELECT s.shadow_name::text FROM unnest(shadows) s WHERE s.relid = tab)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._expressions_on_shadows(snowflake._shadow[], regclass, oid, regclass) IS
-    'returns the expressions that an object stores, on shadows in place of the columns that have one';
 
--- A column of an index: what it is of, and how it is sorted. Operator classes that the type of the column brings are left
--- to it, as the server does when it makes the index again for another type.
+-- Returns a column of an index as CREATE INDEX takes it. A column of an index: what it is of, and how it is sorted.
+-- Operator classes that the type of the column brings are left to it, as the server does when it makes the index
+-- again for another type.
 CREATE FUNCTION snowflake._index_key(index oid, n integer, key text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -86,13 +80,11 @@ BEGIN
             WHERE i.indexrelid = index);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_key(oid, integer, text) IS
-    'returns a column of an index as CREATE INDEX takes it';
 
+-- Returns what follows the name of the twin of an index; NULL: an expression names the whole row.
 CREATE FUNCTION snowflake._index_definition(shadows snowflake._shadow[], index oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     i record;
@@ -130,15 +122,13 @@ BEGIN
                   ' TABLESPACE ', quote_ident(i.spcname), ' WHERE ' || expressions[used + 1]);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_definition(snowflake._shadow[], oid) IS
-    'returns what follows the name of the twin of an index; NULL: an expression names the whole row';
 
--- Those whose columns are named, and by way of pg_depend those that only an expression names. Unique indexes come
--- last: while there are two, INSERT ... ON CONFLICT knows one of them.
+-- Finds the indexes on columns that are to be replaced, and what is built on their shadows. Those whose columns are
+-- named, and by way of pg_depend those that only an expression names. Unique indexes come last: while there are two,
+-- INSERT ... ON CONFLICT knows one of them.
 CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
@@ -172,21 +162,18 @@ BEGIN
             ORDER BY i.indisunique, i.indrelid, i.indexrelid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._index_twins(snowflake._shadow[]) IS
-    'finds the indexes on columns that are to be replaced, and what is built on their shadows';
 
--- PostgreSQL 18 has constraints that are not enforced.
+-- Returns what lets a constraint be added without a look at the rows. PostgreSQL 18 has constraints that are not
+-- enforced.
 CREATE FUNCTION snowflake._unchecked(k pg_constraint)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END;
-COMMENT ON FUNCTION snowflake._unchecked(pg_constraint) IS
-    'returns what lets a constraint be added without a look at the rows';
 
+-- Returns what follows the name of the twin of a check.
 CREATE FUNCTION snowflake._check_definition(shadows snowflake._shadow[], k pg_constraint)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -194,13 +181,11 @@ BEGIN
                       CASE WHEN k.connoinherit THEN ' NO INHERIT' END, snowflake._unchecked(k)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._check_definition(snowflake._shadow[], pg_constraint) IS
-    'returns what follows the name of the twin of a check';
 
+-- Finds the checks of columns that are to be replaced, and those of their shadows.
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
@@ -223,13 +208,11 @@ BEGIN
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._check_twins(snowflake._shadow[]) IS
-    'finds the checks of columns that are to be replaced, and those of their shadows';
 
+-- Returns what follows the name of the twin of a foreign key.
 CREATE FUNCTION snowflake._key_definition(shadows snowflake._shadow[], k pg_constraint)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -242,20 +225,17 @@ BEGIN
                       snowflake._unchecked(k)));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._key_definition(snowflake._shadow[], pg_constraint) IS
-    'returns what follows the name of the twin of a foreign key';
 
+-- Returns what a foreign key does to the rows that reference one; NULL: nothing.
 CREATE FUNCTION snowflake._key_action(action "char")
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE action WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END;
-COMMENT ON FUNCTION snowflake._key_action("char") IS
-    'returns what a foreign key does to the rows that reference one; NULL: nothing';
 
+-- Finds the foreign keys from and to columns that are to be replaced, and those of their shadows.
 CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
@@ -282,13 +262,11 @@ BEGIN
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._key_twins(snowflake._shadow[]) IS
-    'finds the foreign keys from and to columns that are to be replaced, and those of their shadows';
 
+-- Returns the numbers of columns, those of shadows in place of the columns that have one.
 CREATE FUNCTION snowflake._attnums_on_shadows(shadows snowflake._shadow[], tab oid, attnums smallint[])
     RETURNS smallint[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -297,20 +275,17 @@ BEGIN
             LEFT JOIN unnest(shadows) s ON s.relid = tab AND s.attnum = k.attnum);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._attnums_on_shadows(snowflake._shadow[], oid, smallint[]) IS
-    'returns the numbers of columns, those of shadows in place of the columns that have one';
 
+-- What a conversion without a long lock works with.
 CREATE TYPE snowflake._shadowing AS (
     part snowflake._conversion_part,
     shadows snowflake._shadow[],
     indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[]);
-COMMENT ON TYPE snowflake._shadowing IS
-    'what a conversion without a long lock works with';
 
+-- Returns what the conversion of a sequence without a long lock works with.
 CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
     RETURNS snowflake._shadowing
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
@@ -320,14 +295,12 @@ BEGIN
             ARRAY(SELECT t FROM snowflake._key_twins(shadows) t))::snowflake._shadowing;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._shadowing(snowflake._conversion_part) IS
-    'returns what the conversion of a sequence without a long lock works with';
 
--- Short: the rows that are there are looked at later.
+-- Returns the steps that add foreign keys between shadow columns. Short: the rows that are there are looked at
+-- later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -338,5 +311,3 @@ BEGIN
             WHERE t.twin IS NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._key_steps(snowflake._conversion_part) IS
-    'returns the steps that add foreign keys between shadow columns';

@@ -1,5 +1,6 @@
 -- The way back: columns call the server's own nextval() again, and the guard is gone.
 
+-- Finds the columns whose default calls snowflake.nextval on a sequence, and their default without.
 CREATE FUNCTION snowflake._columns_back(seq regclass)
     RETURNS SETOF snowflake._conversion_column
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -22,13 +23,11 @@ CREATE FUNCTION snowflake._columns_back(seq regclass)
         WHERE s.oid = seq AND replaced.expression IS NOT NULL
           AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner))
 $function$;
-COMMENT ON FUNCTION snowflake._columns_back(regclass) IS
-    'finds the columns whose default calls snowflake.nextval on a sequence, and their default without';
 
+-- Returns what the way back of a sequence concerns; raises an error unless the sequence is the caller's.
 CREATE FUNCTION snowflake._part_back(seq regclass)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     PERFORM snowflake._conversion_check(seq);
@@ -42,15 +41,12 @@ BEGIN
             ARRAY(SELECT c FROM snowflake._columns_back(seq) c), false)::snowflake._conversion_part;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._part_back(regclass) IS
-    'returns what the way back of a sequence concerns; raises an error unless the sequence is the caller''s';
 
--- Whatever else calls functions of the extension on the sequence would keep the extension from being
--- dropped.
+-- Raises an error if something but a default calls functions of the extension on a sequence. Whatever else calls
+-- functions of the extension on the sequence would keep the extension from being dropped.
 CREATE FUNCTION snowflake._require_way_back(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$
@@ -76,13 +72,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_way_back(snowflake._conversion_part) IS
-    'raises an error if something but a default calls functions of the extension on a sequence';
 
+-- Returns the steps of the way back.
 CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
@@ -98,5 +92,3 @@ BEGIN
             ORDER BY c.relid::oid, c.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._steps_back(snowflake._conversion_part) IS
-    'returns the steps of the way back';

@@ -1,10 +1,10 @@
 -- Defaults: the steps that set them, and the comparison of what the server stored with what was meant.
 
--- Columns of a table change their defaults together, each table at once.
+-- Returns the steps that set the new defaults of tables. Columns of a table change their defaults together, each
+-- table at once.
 CREATE FUNCTION snowflake._table_defaults(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -19,14 +19,11 @@ BEGIN
             ORDER BY x.relid::oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._table_defaults(snowflake._conversion_column[]) IS
-    'returns the steps that set the new defaults of tables';
 
--- A default of a view is set when the view is there again.
+-- Returns the steps that set the new defaults of views. A default of a view is set when the view is there again.
 CREATE FUNCTION snowflake._view_defaults(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -39,18 +36,16 @@ BEGIN
             ORDER BY c.relid::oid, c.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._view_defaults(snowflake._conversion_column[]) IS
-    'returns the steps that set the new defaults of views';
 
--- The trees of the defaults that a conversion in either direction leaves behind are compared with what
--- was meant: a default that was printed, parsed and stored must still mean the same.
+-- A column that uses a sequence, and the form of the default that it has to have, see _default_form(). The trees of
+-- the defaults that a conversion in either direction leaves behind are compared with what was meant: a default that
+-- was printed, parsed and stored must still mean the same.
 CREATE TYPE snowflake._meant_default AS (
     relid regclass, attnum smallint,
     sequence text, -- its name, which another sequence may have afterwards
     form text);
-COMMENT ON TYPE snowflake._meant_default IS
-    'a column that uses a sequence, and the form of the default that it has to have, see _default_form()';
 
+-- Returns the defaults that columns have to have after a conversion.
 CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[], to_snowflake boolean)
     RETURNS SETOF snowflake._meant_default
@@ -74,13 +69,11 @@ CREATE FUNCTION snowflake._meant_defaults(
         ) type(oid)
         WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
 $function$;
-COMMENT ON FUNCTION snowflake._meant_defaults(regclass, snowflake._conversion_column[], boolean) IS
-    'returns the defaults that columns have to have after a conversion';
 
+-- Raises an error unless columns have the defaults that were meant.
 CREATE FUNCTION snowflake._require_defaults(meant snowflake._meant_default[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     differences text[];
@@ -99,5 +92,3 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_defaults(snowflake._meant_default[]) IS
-    'raises an error unless columns have the defaults that were meant';

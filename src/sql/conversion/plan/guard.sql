@@ -6,10 +6,10 @@
 -- a new file of the sequence, which ALTER SEQUENCE makes: a rollback takes them back, and leaves no number behind
 -- that is too large for the columns as they were.
 
+-- Returns the step that takes the limits of a sequence away; none if it is guarded already.
 CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -20,14 +20,12 @@ BEGIN
             WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard() AND q.seqmax <> snowflake._mark();
 END
 $function$;
-COMMENT ON FUNCTION snowflake._room_steps(snowflake._conversion_part) IS
-    'returns the step that takes the limits of a sequence away; none if it is guarded already';
 
--- The last value is set as one that is taken: the guard works from there, where the next step leaves bigint.
+-- Returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT. The last value is
+-- set as one that is taken: the guard works from there, where the next step leaves bigint.
 CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF snowflake._future_increment(part) = snowflake._guard() THEN
@@ -46,5 +44,3 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._guard_steps(snowflake._conversion_part) IS
-    'returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT';

@@ -2,13 +2,12 @@
 -- the identity: a new sequence takes its name and its place. One command takes the identity away and sets the
 -- default, so that an event trigger can insert before and after it.
 
--- Defaults that use the sequence keep the server from dropping it. Those of views that are out of the way
--- went with their view.
+-- Returns the steps that drop the defaults which use the sequence of an identity. Defaults that use the sequence
+-- keep the server from dropping it. Those of views that are out of the way went with their view.
 CREATE FUNCTION snowflake._identity_defaults(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -21,14 +20,11 @@ BEGIN
             ORDER BY c.relid::oid, c.attnum;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_defaults(
-    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'returns the steps that drop the defaults which use the sequence of an identity';
 
+-- Returns a name that no relation of a schema has.
 CREATE FUNCTION snowflake._free_name(schema name, wanted text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     free text := wanted;
@@ -42,15 +38,13 @@ BEGIN
     RETURN free;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._free_name(name, text) IS
-    'returns a name that no relation of a schema has';
 
+-- Returns the commands that put a new sequence in the place of an identity's.
 CREATE FUNCTION snowflake._identity_replacement(
         part snowflake._conversion_part, identity snowflake._conversion_column,
         OUT command text, OUT effect text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     seq constant regclass := part.seq;
@@ -92,14 +86,12 @@ BEGIN
     RETURN NEXT;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_replacement(snowflake._conversion_part, snowflake._conversion_column) IS
-    'returns the commands that put a new sequence in the place of an identity''s';
 
+-- Returns the steps that make the sequence of an identity anew; none if the sequence is no identity's.
 CREATE FUNCTION snowflake._identity_steps(
         part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     seq constant regclass := part.seq;
@@ -123,13 +115,11 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_steps(snowflake._conversion_part, snowflake._conversion_dependent[]) IS
-    'returns the steps that make the sequence of an identity anew; none if the sequence is no identity''s';
 
+-- Lists what keeps the sequence of an identity from being made anew.
 CREATE FUNCTION snowflake._identity_obstacles(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity) THEN
@@ -147,15 +137,13 @@ BEGIN
               AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._identity_obstacles(regclass, snowflake._conversion_column[]) IS
-    'lists what keeps the sequence of an identity from being made anew';
 
--- An extension of the same name turned identities into defaults by writing to the catalog, and left the sequence
--- to a column that is no identity any more: neither a dump nor ALTER SEQUENCE can do with that.
+-- Tells whether a sequence belongs to an identity that is none any more. An extension of the same name turned
+-- identities into defaults by writing to the catalog, and left the sequence to a column that is no identity any
+-- more: neither a dump nor ALTER SEQUENCE can do with that.
 CREATE FUNCTION snowflake._is_left_behind(seq regclass)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN EXISTS (SELECT FROM pg_depend d
@@ -164,13 +152,11 @@ BEGIN
                          AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity = '');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_left_behind(regclass) IS
-    'tells whether a sequence belongs to an identity that is none any more';
 
+-- Returns the step that mends a sequence which was left behind by an identity.
 CREATE FUNCTION snowflake._ownership_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -180,5 +166,3 @@ BEGIN
             WHERE snowflake._is_left_behind(part.seq);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._ownership_steps(snowflake._conversion_part) IS
-    'returns the step that mends a sequence which was left behind by an identity';

@@ -7,10 +7,10 @@
 -- What the guard takes the place of is kept in the last line of the sequence's comment: that goes with a rename
 -- and a dump, and its owner can read it.
 
+-- Raises an error unless a caller may say this of the INCREMENT of a sequence.
 CREATE FUNCTION snowflake._require_increment_word(increment text)
     RETURNS void
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF increment NOT IN ('refuse', 'keep', 'drop') THEN
@@ -20,14 +20,12 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_increment_word(text) IS
-    'raises an error unless a caller may say this of the INCREMENT of a sequence';
 
--- The increment that the sequence gets: its own as a stride, or the guard.
+-- Returns the INCREMENT that a sequence has once it is converted. The increment that the sequence gets: its own as a
+-- stride, or the guard.
 CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
     RETURNS bigint
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
@@ -35,13 +33,11 @@ BEGIN
     RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND 4096 THEN present ELSE snowflake._guard() END;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._future_increment(snowflake._conversion_part) IS
-    'returns the INCREMENT that a sequence has once it is converted';
 
+-- Lists what the caller has to say of the INCREMENT of a sequence.
 CREATE FUNCTION snowflake._increment_obstacles(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
@@ -58,25 +54,22 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._increment_obstacles(snowflake._conversion_part) IS
-    'lists what the caller has to say of the INCREMENT of a sequence';
 
+-- Returns options of a sequence as CREATE SEQUENCE takes them.
 CREATE FUNCTION snowflake._option_clauses(
         type oid, increment bigint, minimum bigint, maximum bigint, cycles boolean)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
                              increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
-COMMENT ON FUNCTION snowflake._option_clauses(oid, bigint, bigint, bigint, boolean) IS
-    'returns options of a sequence as CREATE SEQUENCE takes them';
 
--- The line that tells of the options, and the comment without it.
+-- Returns the options that a sequence had before its conversion, and its comment without them. The line that tells
+-- of the options, and the comment without it.
 CREATE FUNCTION snowflake._remembered(
         seq regclass,
         OUT comment text,
         OUT type oid, OUT increment bigint, OUT minimum bigint, OUT maximum bigint, OUT cycles boolean)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     line constant text := '(?:^|\n)snowflake: converted from AS (smallint|integer|bigint) INCREMENT BY (-?\d{1,19}) '
@@ -96,13 +89,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._remembered(regclass) IS
-    'returns the options that a sequence had before its conversion, and its comment without them';
 
+-- Returns the step that notes the options of a sequence; none if they are those of CREATE SEQUENCE.
 CREATE FUNCTION snowflake._remember_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN QUERY
@@ -119,13 +110,11 @@ BEGIN
               AND (snowflake._remembered(part.seq)).type IS NULL;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._remember_steps(snowflake._conversion_part) IS
-    'returns the step that notes the options of a sequence; none if they are those of CREATE SEQUENCE';
 
+-- Returns a remark on a sequence that is not guarded.
 CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF snowflake._future_increment(part) <> snowflake._guard() THEN
@@ -135,14 +124,12 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._stride_remarks(snowflake._conversion_part) IS
-    'returns a remark on a sequence that is not guarded';
 
--- A sequence cannot have a limit below its last value, and counting down from an ID would meet other IDs.
+-- Returns the steps that give a sequence the options again that it had before its conversion. A sequence cannot have
+-- a limit below its last value, and counting down from an ID would meet other IDs.
 CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     was record;
@@ -184,5 +171,3 @@ BEGIN
     RETURN NEXT snowflake._step(format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment), part.owner);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._increment_steps_back(snowflake._conversion_part) IS
-    'returns the steps that give a sequence the options again that it had before its conversion';

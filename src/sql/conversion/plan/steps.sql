@@ -1,10 +1,10 @@
 -- The steps: all commands of a conversion, in order.
 
--- The mark of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again.
+-- Returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller's. The mark
+-- of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again.
 CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean, online boolean)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     PERFORM snowflake._require_increment_word(increment);
@@ -16,15 +16,12 @@ BEGIN
             ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), online)::snowflake._conversion_part;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_part(regclass, text, boolean, boolean) IS
-    'returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller''s';
 
--- Converted already, and nothing has come to use the sequence since. An increment above 1 is then a stride
--- that somebody has chosen; a caller who says that it is one gets it marked.
+-- Tells whether there is nothing left to convert. Converted already, and nothing has come to use the sequence since.
+-- An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     definition constant pg_sequence := (SELECT q FROM pg_sequence q WHERE q.seqrelid = part.seq);
@@ -37,20 +34,17 @@ BEGIN
                 FROM unnest(part.columns) c);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_converted(snowflake._conversion_part) IS
-    'tells whether there is nothing left to convert';
 
+-- Tells whether a sequence is the identity of a column, and is made anew.
 CREATE FUNCTION snowflake._has_identity(part snowflake._conversion_part)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT coalesce(pg_catalog.bool_or(c.is_identity), false) FROM pg_catalog.unnest(part.columns) c);
-COMMENT ON FUNCTION snowflake._has_identity(snowflake._conversion_part) IS
-    'tells whether a sequence is the identity of a column, and is made anew';
 
+-- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     dependents constant snowflake._conversion_dependent[] :=
@@ -72,13 +66,11 @@ BEGIN
             ORDER BY x COLLATE "C");
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacles(snowflake._conversion_part) IS
-    'lists what the conversion of a sequence cannot take along; empty if it can be converted';
 
+-- Raises an error that names everything that the conversion of a sequence cannot take along.
 CREATE FUNCTION snowflake._require_no_obstacles(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     obstacles constant text[] := snowflake._obstacles(part);
@@ -90,13 +82,11 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_no_obstacles(snowflake._conversion_part) IS
-    'raises an error that names everything that the conversion of a sequence cannot take along';
 
+-- Returns the steps of the conversion of a sequence; none if it is converted already.
 CREATE FUNCTION snowflake._conversion_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -123,5 +113,3 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_steps(snowflake._conversion_part) IS
-    'returns the steps of the conversion of a sequence; none if it is converted already';

@@ -1,8 +1,9 @@
 -- Widening: the steps that make columns bigint.
 
--- A server that gives not-null constraints names (PostgreSQL 18) makes them again with the column, the
--- parent's before those of its children, which then must not have other names. That does not matter if the
--- parent's constraint is out of the way in the meantime.
+-- Finds the columns to be widened whose not-null constraints have other names in tables that inherit them. A server
+-- that gives not-null constraints names (PostgreSQL 18) makes them again with the column, the parent's before those
+-- of its children, which then must not have other names. That does not matter if the parent's constraint is out of
+-- the way in the meantime.
 CREATE FUNCTION snowflake._conversion_not_nulls(
         columns snowflake._conversion_column[],
         OUT relid regclass, OUT attnum smallint, OUT attname name,
@@ -10,7 +11,6 @@ CREATE FUNCTION snowflake._conversion_not_nulls(
         OUT is_droppable boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -49,15 +49,13 @@ BEGIN
             GROUP BY t.top, t.attnum, t.attname, first.oid;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_not_nulls(snowflake._conversion_column[]) IS
-    'finds the columns to be widened whose not-null constraints have other names in tables that inherit them';
 
--- The columns of a table are altered in one go, for the table and all that inherit from it.
+-- Returns the steps that widen columns, and add the generated columns made from them. The columns of a table are
+-- altered in one go, for the table and all that inherit from it.
 CREATE FUNCTION snowflake._conversion_widenings(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -107,6 +105,3 @@ BEGIN
             CROSS JOIN LATERAL snowflake._step(x, snowflake._owner(n.relid)) step;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_widenings(
-    snowflake._conversion_column[], snowflake._conversion_dependent[]) IS
-    'returns the steps that widen columns, and add the generated columns made from them';

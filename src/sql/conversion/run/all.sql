@@ -1,11 +1,11 @@
 -- All sequences, one after the other, each in a transaction of its own: what a conversion has locked, it holds until
 -- its transaction ends, and code of one owner could keep the tables of all others locked.
 
--- A default that calls snowflake_compat.nextval does not depend on the sequence that it names.
+-- Finds the defaults that call snowflake_compat.nextval with a name, and the sequences that they may mean. A default
+-- that calls snowflake_compat.nextval does not depend on the sequence that it names.
 CREATE FUNCTION snowflake._sequences_named(OUT attrdef oid, OUT seq oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -20,14 +20,12 @@ BEGIN
               AND d.classid = 'pg_attrdef'::regclass AND used.callee = 'snowflake_compat.nextval';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._sequences_named() IS
-    'finds the defaults that call snowflake_compat.nextval with a name, and the sequences that they may mean';
 
--- Those of columns that call nextval on them, or of whose identity they are. The extension's own is none of them.
+-- Finds the sequences of a schema, or of all, that columns use. Those of columns that call nextval on them, or of
+-- whose identity they are. The extension's own is none of them.
 CREATE FUNCTION snowflake._sequences_in_use(schema oid) -- NULL: any
     RETURNS regclass[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN ARRAY(
@@ -47,13 +45,12 @@ BEGIN
             ORDER BY c.oid::regclass::text COLLATE "C");
 END
 $function$;
-COMMENT ON FUNCTION snowflake._sequences_in_use(oid) IS
-    'finds the sequences of a schema, or of all, that columns use';
 
+-- Converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns
+-- false.
 CREATE FUNCTION snowflake._convert_if_possible(seq regclass, caller_search_path text)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     name constant text := seq; -- An identity's sequence is another one of the same name afterwards.
@@ -78,8 +75,6 @@ EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_
     RETURN false;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_if_possible(regclass, text) IS
-    'converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns false';
 
 -- A procedure that commits can have no SET clause: it uses full names, and no operator of its own.
 CREATE PROCEDURE snowflake.convert_all(

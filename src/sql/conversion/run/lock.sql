@@ -1,31 +1,28 @@
 -- One lock, and the wait for it (src/server/relations.hpp). locks.sql gets many with these. The update from pgEdge's extension needs
 -- them before it makes anything else.
 
+-- Locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there.
 CREATE FUNCTION snowflake._lock(relation oid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._lock(oid) IS
-    'locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there';
 
+-- Keeps the schema of a relation of the caller from being renamed until the transaction ends.
 CREATE FUNCTION snowflake._hold_schema(relation oid)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_hold_schema'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._hold_schema(oid) IS
-    'keeps the schema of a relation of the caller from being renamed until the transaction ends';
 
+-- Waits until no VACUUM or ANALYZE runs on a relation of the caller; keeps no lock.
 CREATE FUNCTION snowflake._wait_for_vacuum(relation oid)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_wait_for_vacuum'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._wait_for_vacuum(oid) IS
-    'waits until no VACUUM or ANALYZE runs on a relation of the caller; keeps no lock';
 
+-- Bounds the wait for each lock from now on, until the calling function ends; NULL: no bound.
 CREATE FUNCTION snowflake._wait_at_most(longest interval)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- In milliseconds; 0 would mean for ever.
@@ -35,5 +32,3 @@ BEGIN
                        true);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._wait_at_most(interval) IS
-    'bounds the wait for each lock from now on, until the calling function ends; NULL: no bound';

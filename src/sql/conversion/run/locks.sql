@@ -5,12 +5,12 @@
 -- gives all of them up, waits for that lock alone, and tries again: no other session is ever part of a deadlock
 -- because of it. The locks are those of a subtransaction, whose end by an error gives them back.
 
--- While one lock is waited for, another relation can come to depend on the sequence: the locks are taken until
--- there is nothing new. The state that is returned was read when all of them were there.
+-- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with;
+-- 0: no limit. While one lock is waited for, another relation can come to depend on the sequence: the locks are
+-- taken until there is nothing new. The state that is returned was read when all of them were there.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
@@ -63,5 +63,3 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_under_locks(snowflake._conversion_request, interval) IS
-    'locks everything that the commands of a conversion name, within a time in total, and returns what it works with; 0: no limit';

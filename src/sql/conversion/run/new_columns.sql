@@ -7,18 +7,17 @@
 -- All of it runs with the rights of whoever gave the command, and no error of a conversion ends that command:
 -- what cannot be converted is a WARNING. Lock timeouts and cancellations come out as they are.
 
+-- Tells whether the transaction that wrote a row, which its xmin tells, is the current one.
 CREATE FUNCTION snowflake._is_made_here(row_xmin xid)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_made_here'
     LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION snowflake._is_made_here(xid) IS
-    'tells whether the transaction that wrote a row, which its xmin tells, is the current one';
 
--- Temporary tables keep their numbers: no other session ever sees them.
+-- Returns the tables that the command of an event trigger has made or altered, or whose sequence it has. Temporary
+-- tables keep their numbers: no other session ever sees them.
 CREATE FUNCTION snowflake._tables_of_command()
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -34,14 +33,12 @@ BEGIN
             ORDER BY 1;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._tables_of_command() IS
-    'returns the tables that the command of an event trigger has made or altered, or whose sequence it has';
 
--- Of several sequences that a column owns, the one that its default calls counts.
+-- Finds the sequences of serial and identity columns of tables that the current transaction has made. Of several
+-- sequences that a column owns, the one that its default calls counts.
 CREATE FUNCTION snowflake._new_sequences(tables regclass[])
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -63,46 +60,38 @@ BEGIN
             ORDER BY 1;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._new_sequences(regclass[]) IS
-    'finds the sequences of serial and identity columns of tables that the current transaction has made';
 
+-- Tells whether no row was ever written to a table, and all that inherit from it, since they were made or truncated.
 CREATE FUNCTION snowflake._is_empty(tab regclass)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN NOT EXISTS (SELECT FROM snowflake._table_tree(tab) member WHERE pg_relation_size(member) > 0);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_empty(regclass) IS
-    'tells whether no row was ever written to a table, and all that inherit from it, since they were made or truncated';
 
+-- Warns of what the setting snowflake.convert_new_columns does not convert.
 CREATE FUNCTION snowflake._warn_of_unconverted(what text, why text, command text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RAISE WARNING '%', what
         USING DETAIL = why, HINT = command;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._warn_of_unconverted(text, text, text) IS
-    'warns of what the setting snowflake.convert_new_columns does not convert';
 
+-- Returns the command that converts a sequence.
 CREATE FUNCTION snowflake._convert_command(seq regclass)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
-COMMENT ON FUNCTION snowflake._convert_command(regclass) IS
-    'returns the command that converts a sequence';
 
+-- Converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way.
 CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     what constant text := format('sequence %s is not converted to snowflake IDs', seq);
@@ -138,14 +127,12 @@ EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insu
     PERFORM snowflake._warn_of_unconverted(what, coalesce(nullif(detail, ''), SQLERRM), command);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_new_sequence(regclass, text) IS
-    'converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way';
 
--- The IDs of a column come from its default, or from the columns that it references.
+-- Returns the sequence whose snowflake IDs a column holds; NULL: it holds none. The IDs of a column come from its
+-- default, or from the columns that it references.
 CREATE FUNCTION snowflake._source_of_ids(source_relid oid, source_attnum smallint)
     RETURNS regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -167,15 +154,13 @@ BEGIN
             LIMIT 1);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._source_of_ids(oid, smallint) IS
-    'returns the sequence whose snowflake IDs a column holds; NULL: it holds none';
 
--- The server refuses to alter a column that is used by views, triggers, policies and the like. The conversion of the
--- sequence takes these out of the way, and makes them again.
+-- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The server refuses to
+-- alter a column that is used by views, triggers, policies and the like. The conversion of the sequence takes these
+-- out of the way, and makes them again.
 CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     attnum constant smallint := (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
@@ -188,15 +173,13 @@ BEGIN
     RETURN format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, col);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._widen_command(regclass, name, regclass) IS
-    'returns the command that makes a column bigint that holds copies of the IDs of a sequence';
 
+-- Finds the small integers that foreign keys of this transaction bind to columns that hold IDs.
 CREATE FUNCTION snowflake._small_references(
         tables regclass[],
         OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -213,15 +196,13 @@ BEGIN
             ORDER BY 1, 2;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._small_references(regclass[]) IS
-    'finds the small integers that foreign keys of this transaction bind to columns that hold IDs';
 
--- LIKE copies expressions from tables of other owners, and a partition or child has those of its parent: the owner of a
--- new table is not their author. Whoever wrote the functions, operators and types in them counts as one here.
+-- Returns why a column of a new table cannot be widened without running code of others; NULL: it can. LIKE copies
+-- expressions from tables of other owners, and a partition or child has those of its parent: the owner of a new
+-- table is not their author. Whoever wrote the functions, operators and types in them counts as one here.
 CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 DECLARE
@@ -259,15 +240,13 @@ BEGIN
         LIMIT 1);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._obstacle_of_new_column(regclass, name) IS
-    'returns why a column of a new table cannot be widened without running code of others; NULL: it can';
 
--- The locks that the command has taken suffice, but for a stronger one on the same table.
+-- Makes a column bigint that a new foreign key binds to IDs, unless rows would be rewritten; warns of what stands in
+-- the way. The locks that the command has taken suffice, but for a stronger one on the same table.
 CREATE FUNCTION snowflake._widen_new_reference(
         tab regclass, attname name, type text, referenced regclass, seq regclass, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
@@ -296,14 +275,12 @@ EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR
     PERFORM snowflake._warn_of_unconverted(what, SQLERRM, snowflake._widen_command(tab, attname, seq) || ';');
 END
 $function$;
-COMMENT ON FUNCTION snowflake._widen_new_reference(regclass, name, text, regclass, regclass, text) IS
-    'makes a column bigint that a new foreign key binds to IDs, unless rows would be rewritten; warns of what stands in the way';
 
--- The commands of a conversion fire the event trigger, too: the setting is off for them.
+-- Converts the columns that the command of an event trigger has made. The commands of a conversion fire the event
+-- trigger, too: the setting is off for them.
 CREATE FUNCTION snowflake._convert_columns_of_command(caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET client_min_messages = warning
@@ -317,12 +294,11 @@ BEGIN
         FROM snowflake._small_references(tables) r;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_columns_of_command(text) IS
-    'converts the columns that the command of an event trigger has made';
 
--- With the setting off it has looked at a setting, and done nothing else. It is not in C: without the library of
--- the extension every command that makes a table would fail. It has no search_path of its own, so that it can
--- pass on that of the caller, and looks up no name without its schema.
+-- Converts new columns if the setting snowflake.convert_new_columns is on. With the setting off it has looked at a
+-- setting, and done nothing else. It is not in C: without the library of the extension every command that makes a
+-- table would fail. It has no search_path of its own, so that it can pass on that of the caller, and looks up no
+-- name without its schema.
 CREATE FUNCTION snowflake._convert_new_columns()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -343,8 +319,6 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_new_columns() IS
-    'converts new columns if the setting snowflake.convert_new_columns is on';
 
 -- It fires in sessions that apply changes of other servers as well: where such a session makes a table, the
 -- setting of this database decides.

@@ -1,11 +1,10 @@
 -- A conversion in either direction: runs the plan under locks, and checks what came of it.
 
--- Numbers are read by OID, without a query: a query would find relations by name, and would evaluate policies
--- and constants of checks and indexes.
+-- Returns the greatest number that a sequence, or a column that it fills, holds. Numbers are read by OID, without a
+-- query: a query would find relations by name, and would evaluate policies and constants of checks and indexes.
 CREATE FUNCTION snowflake._greatest_number(seq regclass, columns snowflake._conversion_column[])
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN (
@@ -19,13 +18,11 @@ BEGIN
               AND pg_has_role(t.relowner, 'USAGE') AND NOT pg_is_other_temp_schema(t.relnamespace));
 END
 $function$;
-COMMENT ON FUNCTION snowflake._greatest_number(regclass, snowflake._conversion_column[]) IS
-    'returns the greatest number that a sequence, or a column that it fills, holds';
 
+-- Raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet.
 CREATE FUNCTION snowflake._require_room(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
@@ -42,35 +39,31 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_room(snowflake._conversion_part) IS
-    'raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet';
 
--- What the system says comes out as it is: an event trigger, and of the class 55, all of which is caught by the
--- name of its first member, a lock that was not to be had or a table in use.
+-- Tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted.
+-- What the system says comes out as it is: an event trigger, and of the class 55, all of which is caught by the name
+-- of its first member, a lock that was not to be had or a table in use.
 CREATE FUNCTION snowflake._is_of_the_system(
         code text,
         by_command boolean) -- whether _run_as() raised it
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN by_command AND snowflake._event_trigger_failed() OR code LIKE '55%' AND code <> '55000';
 END
 $function$;
-COMMENT ON FUNCTION snowflake._is_of_the_system(text, boolean) IS
-    'tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted';
 
--- The plan cannot know of an expression that has no meaning any more, such as the call of a function that
--- takes integers only, or of one that fails, such as a query whose owner may not run it. All steps that fail
--- in this way are found before the call fails.
+-- Runs a command of a plan; returns why it failed where that is the fault of an expression. The plan cannot know of
+-- an expression that has no meaning any more, such as the call of a function that takes integers only, or of one
+-- that fails, such as a query whose owner may not run it. All steps that fail in this way are found before the call
+-- fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text, expected jsonb,
         sequence_owner oid,
         has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET check_function_bodies = off -- the bodies may count on the caller's search_path
@@ -97,13 +90,11 @@ EXCEPTION
         RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_step(text, name, text, jsonb, oid, boolean) IS
-    'runs a command of a plan; returns why it failed where that is the fault of an expression';
 
+-- Runs the commands of a plan; raises an error that names all of those that failed.
 CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET check_function_bodies = off
@@ -137,14 +128,12 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_steps(snowflake._conversion_state) IS
-    'runs the commands of a plan; raises an error that names all of those that failed';
 
--- Materialized views are not filled: they are out of other tables as well.
+-- Runs the commands of a plan on tables that _rehearse() has emptied. Materialized views are not filled: they are
+-- out of other tables as well.
 CREATE FUNCTION snowflake._run_rehearsal(state snowflake._conversion_state)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET client_min_messages = warning
     AS $function$
 BEGIN
@@ -153,28 +142,25 @@ BEGIN
     RETURN true;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._run_rehearsal(snowflake._conversion_state) IS
-    'runs the commands of a plan on tables that _rehearse() has emptied';
 
+-- Runs the commands of a plan on empty tables and takes everything back; raises an error that names all of those
+-- that failed.
 CREATE FUNCTION snowflake._rehearse(state snowflake._conversion_state)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_rehearse'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._rehearse(snowflake._conversion_state) IS
-    'runs the commands of a plan on empty tables and takes everything back; raises an error that names all of those that failed';
 
--- Users' functions may count on the caller's path; nothing in it goes before the server's own.
+-- Returns the search_path for the functions that the commands of a conversion call. Users' functions may count on
+-- the caller's path; nothing in it goes before the server's own.
 CREATE FUNCTION snowflake._run_path(caller_search_path text)
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
-COMMENT ON FUNCTION snowflake._run_path(text) IS
-    'returns the search_path for the functions that the commands of a conversion call';
 
+-- Runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with.
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET check_function_bodies = off
@@ -201,14 +187,12 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_run(snowflake._conversion_request, text) IS
-    'runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with';
 
+-- Does what convert_sequence_to_snowflake() does, for a caller with a search_path.
 CREATE FUNCTION snowflake._convert_to_snowflake(
         seq regclass, increment text, move_generated boolean, online boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
@@ -225,8 +209,6 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_snowflake(regclass, text, boolean, boolean, text) IS
-    'does what convert_sequence_to_snowflake() does, for a caller with a search_path';
 
 CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
         seq regclass,
@@ -241,10 +223,10 @@ $function$;
 COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
+-- Does what convert_snowflake_to_sequence() does, for a caller with a search_path.
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
@@ -256,8 +238,6 @@ BEGIN
     RETURN state.altered;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._convert_to_sequence(regclass, text) IS
-    'does what convert_snowflake_to_sequence() does, for a caller with a search_path';
 
 CREATE FUNCTION snowflake.convert_snowflake_to_sequence(seq regclass)
     RETURNS integer

@@ -1,13 +1,13 @@
 -- What a conversion in either direction works with. It is read as of now, whatever the isolation level of the
 -- transaction is: the snapshot of a transaction that is SERIALIZABLE shows catalogs that have changed since.
 
+-- What a caller has asked for.
 CREATE TYPE snowflake._conversion_request AS (
     seq regclass, to_snowflake boolean,
     increment text, move_generated boolean, -- see _conversion_part
     stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
-COMMENT ON TYPE snowflake._conversion_request IS
-    'what a caller has asked for';
 
+-- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
     wanted regclass[],         -- the relations to be locked
@@ -19,15 +19,13 @@ CREATE TYPE snowflake._conversion_state AS (
     always boolean,            -- whether an identity among them is GENERATED ALWAYS
     meant snowflake._meant_default[],
     expected jsonb);           -- for _require_references()
-COMMENT ON TYPE snowflake._conversion_state IS
-    'what a conversion works with';
 
--- Where columns are widened, the server makes the foreign keys between the tables again. Tables of owners for whom the
--- caller cannot act are not the caller's to lock; the server locks them.
+-- Returns the relations of the caller that the commands of a conversion name. Where columns are widened, the server
+-- makes the foreign keys between the tables again. Tables of owners for whom the caller cannot act are not the
+-- caller's to lock; the server locks them.
 CREATE FUNCTION snowflake._wanted_locks(part snowflake._conversion_part)
     RETURNS regclass[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     RETURN ARRAY(
@@ -46,15 +44,13 @@ BEGIN
             ORDER BY c.relkind = 'S', c.oid);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._wanted_locks(snowflake._conversion_part) IS
-    'returns the relations of the caller that the commands of a conversion name';
 
--- To print a view locks the tables that it reads. The commands of the plan do not print those that a
--- materialized view, which is filled again, reads at second hand.
+-- Locks the tables from which materialized views are filled, against changes of their definition. To print a view
+-- locks the tables that it reads. The commands of the plan do not print those that a materialized view, which is
+-- filled again, reads at second hand.
 CREATE FUNCTION snowflake._lock_what_is_read(dependents snowflake._conversion_dependent[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     SET jit = off
     AS $function$
 BEGIN
@@ -73,22 +69,19 @@ BEGIN
             SELECT view.oid FROM view) v;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._lock_what_is_read(snowflake._conversion_dependent[]) IS
-    'locks the tables from which materialized views are filled, against changes of their definition';
 
+-- Tells whether a table of so many bytes takes a noticeable time to rewrite.
 CREATE FUNCTION snowflake._is_large(size bigint)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN coalesce(size >= 1024 * 1024, false);
-COMMENT ON FUNCTION snowflake._is_large(bigint) IS
-    'tells whether a table of so many bytes takes a noticeable time to rewrite';
 
--- Those that are rewritten, and those that foreign keys link to them, whose rows would miss the others. All of them
--- are among the locked: a rehearsal waits for nobody. A partition has foreign keys of its own.
+-- Returns the tables that a rehearsal empties; none if they are not the caller's to empty. Those that are rewritten,
+-- and those that foreign keys link to them, whose rows would miss the others. All of them are among the locked: a
+-- rehearsal waits for nobody. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     tables constant oid[] := ARRAY(
@@ -106,13 +99,11 @@ BEGIN
     RETURN tables;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._tables_to_empty(snowflake._conversion_column[]) IS
-    'returns the tables that a rehearsal empties; none if they are not the caller''s to empty';
 
+-- Returns what a conversion works with, but for its plan.
 CREATE FUNCTION snowflake._state_of_tables(part snowflake._conversion_part)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     columns constant snowflake._conversion_column[] := part.columns;
@@ -138,13 +129,11 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_tables(snowflake._conversion_part) IS
-    'returns what a conversion works with, but for its plan';
 
+-- Returns what the conversion of a sequence works with; raises an error that names all obstacles.
 CREATE FUNCTION snowflake._state_of_conversion(part snowflake._conversion_part, is_trial boolean)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     state snowflake._conversion_state;
@@ -160,13 +149,11 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_conversion(snowflake._conversion_part, boolean) IS
-    'returns what the conversion of a sequence works with; raises an error that names all obstacles';
 
+-- Returns what the way back works with; raises an error that names all obstacles.
 CREATE FUNCTION snowflake._state_of_way_back(seq regclass)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     part constant snowflake._conversion_part := snowflake._part_back(seq);
@@ -183,13 +170,11 @@ BEGIN
     RETURN state;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._state_of_way_back(regclass) IS
-    'returns what the way back works with; raises an error that names all obstacles';
 
+-- Returns what a conversion in either direction works with; raises an error that names all obstacles.
 CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     part snowflake._conversion_part;
@@ -204,20 +189,17 @@ BEGIN
     RETURN snowflake._state_of_conversion(part, request.stage IS NOT NULL);
 END
 $function$;
-COMMENT ON FUNCTION snowflake._conversion_state(snowflake._conversion_request) IS
-    'returns what a conversion in either direction works with; raises an error that names all obstacles';
 
+-- Returns what _conversion_state() does, from the catalogs as of now.
 CREATE FUNCTION snowflake._present_state(request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     AS 'MODULE_PATHNAME', 'snowflake_present_state'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._present_state(snowflake._conversion_request) IS
-    'returns what _conversion_state() does, from the catalogs as of now';
 
+-- Raises an error if what the commands of a conversion have made is not what was meant.
 CREATE FUNCTION snowflake._require_outcome(state snowflake._conversion_state)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     PERFORM snowflake._require_references(state.expected);
@@ -225,22 +207,19 @@ BEGIN
     RETURN true;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_outcome(snowflake._conversion_state) IS
-    'raises an error if what the commands of a conversion have made is not what was meant';
 
+-- Does what _require_outcome() does, with the catalogs as of now.
 CREATE FUNCTION snowflake._require_present_outcome(state snowflake._conversion_state)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_require_present_outcome'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake._require_present_outcome(snowflake._conversion_state) IS
-    'does what _require_outcome() does, with the catalogs as of now';
 
--- The server prints a constraint that it makes again as the snapshot of the transaction shows it, and fails
--- with an internal error where that does not show it.
+-- Raises an error if a constraint is newer than the snapshot of the transaction. The server prints a constraint that
+-- it makes again as the snapshot of the transaction shows it, and fails with an internal error where that does not
+-- show it.
 CREATE FUNCTION snowflake._require_visible(constraints oid[])
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- In READ COMMITTED each command sees what was committed before it: what is missing was dropped by now.
@@ -253,5 +232,3 @@ BEGIN
     END IF;
 END
 $function$;
-COMMENT ON FUNCTION snowflake._require_visible(oid[]) IS
-    'raises an error if a constraint is newer than the snapshot of the transaction';
