@@ -1,8 +1,8 @@
 -- The list of the kinds of objects that the conversion drops and makes again, and the functions that
--- ask all kinds. A kind is a line in the list, and a file in kinds/ with four functions:
+-- ask all kinds. A kind is a line in the list, and a file in kinds/ with these functions:
 --
 --   _<kind>_found(objects)         which of the objects of the kind's catalog are of the kind
---   _<kind>_obstacles(dependents)  what keeps them from being made again
+--   _<kind>_obstacles(dependents)  what keeps them from being made again, if is_refusable
 --   _<kind>_drop(dependent)        the command that takes one out of the way; NULL: it goes with another
 --   _<kind>_commands(dependent)    the commands that make it again, and the role of each, where it is not _maker()
 
@@ -12,20 +12,21 @@ CREATE FUNCTION snowflake._kinds(
         OUT is_leaf boolean,  -- no other kind depends on it
         OUT is_made boolean,  -- it is made again by a command of its own
         OUT may_call boolean, -- it is made again after routines and sequences, and may use them
+        OUT is_refusable boolean, -- something may keep it from being made again, beyond what trust.sql knows of every kind
         OUT turn integer)     -- its turn to be made, among objects of the same depth; NULL: after the others
     RETURNS SETOF record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
     BEGIN ATOMIC
-    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, false, 1),
-           ('index', 'pg_class'::regclass, true, true, false, 2),
-           ('constraint', 'pg_constraint'::regclass, true, true, false, 3),
-           ('statistics', 'pg_statistic_ext'::regclass, true, true, false, 4),
-           ('view', 'pg_rewrite'::regclass, false, true, true, 5),
-           ('routine', 'pg_proc'::regclass, false, true, true, NULL),
-           ('rule', 'pg_rewrite'::regclass, true, true, true, NULL),
-           ('trigger', 'pg_trigger'::regclass, true, true, true, NULL),
-           ('policy', 'pg_policy'::regclass, true, true, true, NULL),
-           ('publication', 'pg_publication_rel'::regclass, true, true, false, NULL);
+    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, false, true, 1),
+           ('index', 'pg_class'::regclass, true, true, false, false, 2),
+           ('constraint', 'pg_constraint'::regclass, true, true, false, true, 3),
+           ('statistics', 'pg_statistic_ext'::regclass, true, true, false, true, 4),
+           ('view', 'pg_rewrite'::regclass, false, true, true, true, 5),
+           ('routine', 'pg_proc'::regclass, false, true, true, true, NULL),
+           ('rule', 'pg_rewrite'::regclass, true, true, true, false, NULL),
+           ('trigger', 'pg_trigger'::regclass, true, true, true, true, NULL),
+           ('policy', 'pg_policy'::regclass, true, true, true, false, NULL),
+           ('publication', 'pg_publication_rel'::regclass, true, true, false, true, NULL);
     END;
 
 -- Finds the objects of all kinds among objects that depend on columns.
@@ -56,7 +57,7 @@ DECLARE
 BEGIN
     FOR k IN
         SELECT x.kind FROM snowflake._kinds() x
-            WHERE x.kind IN (SELECT d.kind FROM unnest(dependents) d)
+            WHERE x.is_refusable AND x.kind IN (SELECT d.kind FROM unnest(dependents) d)
     LOOP
         RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || k.kind || '_obstacles')
             USING ARRAY(SELECT d FROM unnest(dependents) d WHERE d.kind = k.kind);

@@ -68,8 +68,8 @@ BEGIN
 END
 $function$;
 
--- Finds the generated columns that become the last of their table. Those that are dropped and added again stay the
--- last ones, if only others of them stand behind them.
+-- Finds the generated columns that become the last of their table. A column that is dropped and added again moves, unless
+-- all columns behind it are dropped and added again as well.
 CREATE FUNCTION snowflake._generated_moves(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT attname name)

@@ -176,16 +176,6 @@ BEGIN
 END
 $function$;
 
--- Lists what keeps indexes from being made again: nothing.
-CREATE FUNCTION snowflake._index_obstacles(dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    AS $function$
-BEGIN
-    RETURN; -- What its owner needs, _obstacles_of_rights() says.
-END
-$function$;
-
 -- Returns the command that drops an index; NULL: the index is dropped with its relation or column.
 CREATE FUNCTION snowflake._index_drop(dependent snowflake._conversion_dependent)
     RETURNS text

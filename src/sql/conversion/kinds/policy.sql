@@ -14,16 +14,6 @@ BEGIN
 END
 $function$;
 
--- Lists what keeps policies from being made again: nothing.
-CREATE FUNCTION snowflake._policy_obstacles(dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN; -- The owner of a relation may make its policies.
-END
-$function$;
-
 -- Returns the command that drops a policy.
 CREATE FUNCTION snowflake._policy_drop(dependent snowflake._conversion_dependent)
     RETURNS text

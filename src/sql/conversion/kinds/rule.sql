@@ -14,16 +14,6 @@ BEGIN
 END
 $function$;
 
--- Lists what keeps rules from being made again: nothing.
-CREATE FUNCTION snowflake._rule_obstacles(dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN; -- The owner of a relation may make its rules.
-END
-$function$;
-
 -- Returns the command that drops a rule.
 CREATE FUNCTION snowflake._rule_drop(dependent snowflake._conversion_dependent)
     RETURNS text

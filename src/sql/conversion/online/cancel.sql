@@ -1,7 +1,7 @@
 -- Taking back a conversion without a long lock, as long as the swap has not been made.
 
--- Finds the shadow columns that were made for the conversion of a sequence. Those of the columns that the sequence
--- fills, and those made for it whose column has lost the connection since.
+-- Finds the shadow columns that were made for the conversion of a sequence: those of columns that the sequence fills now,
+-- and those whose column it filled when they were made.
 CREATE FUNCTION snowflake._shadows_to_cancel(part snowflake._conversion_part)
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

@@ -23,19 +23,22 @@ BEGIN
                    WHERE s.trigger_name IS NULL OR NOT s.is_exact)
        OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.twin IS NULL) THEN
         RETURN QUERY
-            SELECT format('SELECT snowflake._add_shadows(%L)', (work.part).seq),
-                   format('adds columns and triggers to tables %s; ACCESS EXCLUSIVE locks, briefly',
-                          (SELECT string_agg(DISTINCT s.relid::text, ', ') FROM unnest(work.shadows) s)),
-                   NULL::regclass, NULL::bigint, NULL::name;
+            SELECT * FROM snowflake._step(
+                format('SELECT snowflake._add_shadows(%L)', (work.part).seq), NULL,
+                format('adds columns and triggers to tables %s; ACCESS EXCLUSIVE locks, briefly',
+                       (SELECT string_agg(DISTINCT s.relid::text, ', ') FROM unnest(work.shadows) s)));
     END IF;
     RETURN QUERY
-        SELECT concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid), snowflake._fill_options(pause, max_lag), ')'),
-               format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
-                      s.relid, pg_size_pretty(snowflake._table_size(s.relid))),
-               NULL::regclass, snowflake._table_size(s.relid), pg_get_userbyid(snowflake._owner(s.relid))
+        SELECT step.*
             FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
                       WHERE NOT x.is_filled
                          OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
+            CROSS JOIN LATERAL (SELECT snowflake._table_size(s.relid)) held(size)
+            CROSS JOIN LATERAL snowflake._step(
+                concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid), snowflake._fill_options(pause, max_lag), ')'),
+                snowflake._owner(s.relid),
+                format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
+                       s.relid, pg_size_pretty(held.size)), size => held.size) step
             ORDER BY s.relid::oid;
 END
 $function$;
@@ -47,7 +50,7 @@ CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x.command, x.effect, NULL::regclass, pg_relation_size(t.original), NULL::name
+        SELECT step.*
             FROM unnest(work.indexes) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
             JOIN pg_index i ON i.indexrelid = t.original
             CROSS JOIN LATERAL (
@@ -59,6 +62,7 @@ BEGIN
                        format('builds what takes the place of index %s (%s); SHARE UPDATE EXCLUSIVE lock on %s', t.original::regclass,
                               pg_size_pretty(pg_relation_size(t.original)), t.relid)
             ) x(turn, command, effect)
+            CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect, size => pg_relation_size(t.original)) step
             WHERE NOT t.is_ready
             ORDER BY t.n, x.turn;
 END
@@ -71,14 +75,18 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('SELECT snowflake._add_keys(%L)', (work.part).seq),
-               'adds foreign keys of the new columns, NOT VALID; locks the tables briefly', NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
+            FROM snowflake._step(format('SELECT snowflake._add_keys(%L)', (work.part).seq), NULL,
+                                 'adds foreign keys of the new columns, NOT VALID; locks the tables briefly') step
             WHERE EXISTS (SELECT FROM unnest(work.keys) t WHERE t.twin IS NULL);
     RETURN QUERY
-        SELECT format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name),
-               format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(snowflake._table_size(t.relid))),
-               NULL::regclass, snowflake._table_size(t.relid), pg_get_userbyid(snowflake._owner(t.relid))
-            FROM unnest(work.keys) t JOIN pg_constraint k ON k.oid = t.original
+        SELECT step.*
+            FROM unnest(work.keys) t
+            JOIN pg_constraint k ON k.oid = t.original
+            CROSS JOIN LATERAL (SELECT snowflake._table_size(t.relid)) held(size)
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
+                format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(held.size)), size => held.size) step
             WHERE k.convalidated AND NOT t.is_ready;
 END
 $function$;
@@ -103,7 +111,7 @@ CREATE FUNCTION snowflake._online_remarks(work snowflake._shadowing)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT NULL::text, x.remark, NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
             FROM (
                 SELECT format('column %I becomes the last one of table %s', s.attname, s.relid) AS remark
                     FROM unnest(work.shadows) s
@@ -117,7 +125,8 @@ BEGIN
                     FROM unnest(work.indexes) t
                     JOIN pg_index i ON i.indexrelid = t.original
                     WHERE i.indisunique
-            ) x;
+            ) x
+            CROSS JOIN LATERAL snowflake._remark(x.remark) step;
 END
 $function$;
 
@@ -135,16 +144,17 @@ BEGIN
     END IF;
     work := snowflake._shadowing(part);
     RETURN QUERY
-        SELECT format('SELECT snowflake._try_conversion(%L, %L)', part.seq, part.increment),
-               'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly',
-               NULL::regclass, NULL::bigint, NULL::name
+        SELECT step.*
+            FROM snowflake._step(
+                format('SELECT snowflake._try_conversion(%L, %L)', part.seq, part.increment), NULL,
+                'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly') step
             WHERE EXISTS (SELECT FROM unnest(work.shadows) s)
               AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.same IS NOT NULL);
     RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
     RETURN QUERY
-        SELECT format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true)', part.seq, part.increment),
-               'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly',
-               NULL::regclass, NULL::bigint, NULL::name;
+        SELECT * FROM snowflake._step(
+            format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true)', part.seq, part.increment), NULL,
+            'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END
 $function$;

@@ -48,9 +48,9 @@ BEGIN
 END
 $function$;
 
--- Returns a column of an index as CREATE INDEX takes it. A column of an index: what it is of, and how it is sorted.
--- Operator classes that the type of the column brings are left to it, as the server does when it makes the index
--- again for another type.
+-- Returns a column of an index as CREATE INDEX takes it: the column or expression, collation, operator class and order.
+-- Leaves out the default operator class of the column's type, since the new column has another type; the server does the
+-- same when it makes an index again.
 CREATE FUNCTION snowflake._index_key(index oid, n integer, key text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

@@ -40,9 +40,9 @@ BEGIN
 END
 $function$;
 
--- Tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted.
--- What the system says comes out as it is: an event trigger, and of the class 55, all of which is caught by the name
--- of its first member, a lock that was not to be had or a table in use.
+-- Tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted. Such
+-- errors are re-raised: what an event trigger raised, 55P03 and 55006. All of class 55 is caught by the name of its
+-- first member, 55000.
 CREATE FUNCTION snowflake._is_of_the_system(
         code text,
         by_command boolean) -- whether _run_as() raised it

@@ -1,5 +1,6 @@
--- Settings of the session that would change what is printed, parsed or made again. Two functions have them all, and
--- what these call runs under them; what is listed elsewhere is for functions that can be called alone.
+-- Fixes the settings of a session that would change what the conversion prints, parses or makes again. Two functions have
+-- all of them, and the functions that these call run under them. Other functions have only what they need when they are
+-- called alone.
 DO $do$
 DECLARE
     function text;

@@ -76,9 +76,9 @@ CREATE FUNCTION snowflake._is_large(size bigint)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN coalesce(size >= 1024 * 1024, false);
 
--- Returns the tables that a rehearsal empties; none if they are not the caller's to empty. Those that are rewritten,
--- and those that foreign keys link to them, whose rows would miss the others. All of them are among the locked: a
--- rehearsal waits for nobody. A partition has foreign keys of its own.
+-- Returns the tables that a rehearsal empties: rewritten tables, and those linked to them by foreign keys, whose rows
+-- would violate them. Returns none if one of them is not the caller's to empty. The conversion has locked all of them, so
+-- a rehearsal never waits. A partition has foreign keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
