@@ -22,7 +22,7 @@ CREATE TYPE snowflake._key AS (
 CREATE FUNCTION snowflake._one_line(words text)
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN regexp_replace(words, '[\x01-\x1f\x7f]', '?', 'g');
+    RETURN regexp_replace(words, '[[:cntrl:]]', '?', 'g');
 
 -- Returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller.
 CREATE FUNCTION snowflake._typed_by(owner oid, command text)
