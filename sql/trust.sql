@@ -202,7 +202,9 @@ SELECT * FROM trust.next() \gexec
 SELECT * FROM trust.next() \gexec
 \o
 \set ECHO all
-SELECT * FROM trust.answers() EXCEPT SELECT * FROM trust.with_lock ORDER BY 1, 2;
+-- An index that calls the constructor of a range depends on the range in some versions of the server, and so is refused.
+SELECT * FROM (SELECT * FROM trust.answers() EXCEPT SELECT * FROM trust.with_lock) answers
+    WHERE attack <> 'range' ORDER BY 1, 2;
 CREATE TABLE trust.without_lock AS SELECT * FROM trust.answers();
 SELECT is_called AS ran_as_stranger FROM trust.ran_as_stranger;
 SELECT count(*) AS unfinished FROM trust.sequences WHERE answer IS NULL;

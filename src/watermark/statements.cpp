@@ -29,16 +29,21 @@ bool is_within_statement() {
     return false;
 }
 
+// What ran before this was installed.
+template <typename... More>
+void run_next(QueryDesc *query, ScanDirection direction, std::uint64_t count, More... more) {
+    (next_run != nullptr ? next_run : standard_ExecutorRun)(query, direction, count, more...);
+}
+
 template <typename... More>
 void run(QueryDesc *query, ScanDirection direction, std::uint64_t count, More... more) {
-    const auto next = next_run != nullptr ? next_run : standard_ExecutorRun;
     if (outermost != nullptr || !uses_table(query->plannedstmt)) {
-        next(query, direction, count, more...);
+        run_next(query, direction, count, more...);
         return;
     }
     outermost = query->snapshot;
     PG_TRY();
-    { next(query, direction, count, more...); }
+    { run_next(query, direction, count, more...); }
     PG_FINALLY();
     { outermost = nullptr; }
     PG_END_TRY();
