@@ -150,13 +150,13 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     auto *texts = server::allocate_array<Datum>(count);
     for (int i = 0; i < count; ++i) {
         auto *tree = static_cast<Node *>(list_nth(expressions, i));
-        const char *text = tree == nullptr
-                               ? nullptr
-                               : expression::deparsed_with_names(tree, relation, names.attributes,
-                                                                 names.names, names.count);
-        if (text == nullptr)
+        const char *printed =
+            tree == nullptr ? nullptr
+                            : expression::deparsed_with_names(tree, relation, names.attributes,
+                                                              names.names, names.count);
+        if (printed == nullptr)
             PG_RETURN_NULL();
-        texts[i] = CStringGetTextDatum(text);
+        texts[i] = CStringGetTextDatum(printed);
     }
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
