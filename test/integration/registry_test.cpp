@@ -580,6 +580,8 @@ TEST(Rows, NeverHaltReplication) {
     Session(receiver).run("SELECT snowflake.claim_node(2)");
     subscribe({receiver}, {sender}, "feed", true);
     subscribe({receiver}, {sender}, "second_feed", true); // everything arrives twice
+    // A copy that is still going on would show rows that are truncated by then.
+    wait_for(receiver, "SELECT count(*) FROM pg_subscription_rel WHERE srsubstate = 'r'", "2");
     wait_for(receiver, "SELECT count(*) FROM snowflake.cluster", "2");
     Session session(sender);
     session.run(arrival(99999, "later version"));
