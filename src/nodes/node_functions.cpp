@@ -11,6 +11,9 @@
 #include "settings.hpp"
 #include "this_node.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 using namespace snowflake;
 
 namespace {
@@ -114,7 +117,8 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::S
     }
 }
 
-// Adds rows for all acts, sorted by their first numbers.
+// Adds rows for all acts, sorted by their first numbers. An act whose row stands twice, because it
+// arrived by two subscriptions at once, is listed once.
 void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::Registry &registry) {
     const std::size_t bytes = (all.size() + 1) * sizeof(registry::StoredAct *);
     auto **begin = static_cast<const registry::StoredAct **>(palloc(bytes));
@@ -123,8 +127,12 @@ void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::R
         if (act.holds())
             *end++ = &act;
     std::sort(begin, end, [](const registry::StoredAct *one, const registry::StoredAct *other) {
-        return one->first < other->first;
+        return std::tie(one->first, one->id) < std::tie(other->first, other->id);
     });
+    end = std::unique(begin, end,
+                      [](const registry::StoredAct *one, const registry::StoredAct *other) {
+                          return one->first == other->first && one->id == other->id;
+                      });
     const registry::StoredAct *original = registry.proof_of_original();
     OfNumber of_number(all);
     for (auto **act = begin; act != end; ++act)
