@@ -110,13 +110,7 @@ Server::Server(const std::string &pg_config, int node, const std::vector<std::st
                                  "ordinary user (runuser -u postgres -- ...)");
     forget_client_settings();
     programs_ = find_programs(pg_config, directory_.path());
-    // With --no-sync a crash of the machine may lose data; a crash of the server does not.
-    run_successfully("initdb", {"--no-sync", "-D", data(), "-U", "postgres", "-A", "trust", "-E",
-                                "UTF8", "--no-locale", "--no-instructions",
-                                // They show a page that was changed while it was written out.
-                                "--data-checksums",
-                                // Small segments, so that a test can fill them.
-                                "--wal-segsize=1"});
+    make_data();
     configure({"snowflake.node = " + std::to_string(node),
                // Shared memory in the data directory, so that nothing is left after a kill.
                "dynamic_shared_memory_type = mmap", "unix_socket_permissions = 0700",
@@ -125,6 +119,28 @@ Server::Server(const std::string &pg_config, int node, const std::vector<std::st
                "statement_timeout = '" + std::to_string(2 * patience.count()) + "s'"});
     configure(settings);
     start();
+}
+
+// Copies a data directory that initdb has made for this process before: initdb takes far longer.
+// The servers of a test must differ in their system identifiers, which a copy keeps, so the
+// directories take turns.
+void Server::make_data() const {
+    constexpr std::size_t turns = 12; // more than the servers of any test
+    static const TemporaryDirectory made;
+    static std::size_t servers = 0;
+    const std::string version = std::filesystem::path(programs_).parent_path().filename();
+    const std::filesystem::path original =
+        made.path() / (version + "-" + std::to_string(servers++ % turns));
+    // With --no-sync a crash of the machine may lose data; a crash of the server does not.
+    if (!std::filesystem::exists(original))
+        run_successfully("initdb", {"--no-sync", "-D", original, "-U", "postgres", "-A", "trust",
+                                    "-E", "UTF8", "--no-locale", "--no-instructions",
+                                    // They show a page that was changed while it was written out.
+                                    "--data-checksums",
+                                    // Small segments, so that a test can fill them.
+                                    "--wal-segsize=1"});
+    std::filesystem::copy(original, data(), std::filesystem::copy_options::recursive);
+    std::filesystem::permissions(data(), std::filesystem::perms::owner_all);
 }
 
 Server Server::standby_of(const Server &primary, const std::vector<std::string> &settings) {

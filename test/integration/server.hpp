@@ -121,6 +121,7 @@ class Server {
     };
     Server(Restore restore, const std::vector<std::string> &settings);
 
+    void make_data() const;
     [[nodiscard]] bool answers() const;
     bool launch();
     void remove_shared_memory() const;
