@@ -65,8 +65,8 @@ SET enable_seqscan = off;
 SELECT count(*) FROM reference WHERE id = 7;
 SELECT count(*) FROM large WHERE code = 'C7';
 -- Nobody empties a table in another way.
-SELECT snowflake._rehearse(NULL);
-SELECT snowflake._rehearse((NULL, NULL, NULL, '{}', ARRAY['rehearsal.large'::regclass::oid], '', 0, false, NULL, '{}')::snowflake._conversion_state);
+SELECT snowflake._rehearse('{rehearsal.large}'::regclass[]::oid[], 'rehearsal', 'SELECT 1 / count(*) FROM rehearsal.large', ROW());
+SELECT snowflake._rehearse('{rehearsal.large}'::regclass[]::oid[], 'rehearsal', 'SELECT 1', ROW());
 SELECT count(*) FROM large;
 
 SET client_min_messages = warning;

@@ -56,8 +56,25 @@ SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}'
     FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation
     WHERE k.conrelid = 'closed.parent'::regclass AND k.contype = 'c' ORDER BY relation DESC;
 SELECT snowflake._expressions_with_names('pg_rewrite', oid, ev_class, '{1}', '{x}') FROM pg_rewrite WHERE ev_class = 'closed.seen'::regclass;
--- A state that is null stays so.
-SELECT snowflake._present_state(ROW(NULL, false, NULL, NULL, NULL)::snowflake._conversion_request) IS NULL AS is_null;
+-- A query that is handed over is one that the caller could run, and returns a row if one is needed.
+CREATE TYPE hostile.pair AS (a integer, b text);
+SELECT snowflake._as_of_now('SELECT $1', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('SELECT NULL::hostile.pair', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('SELECT $1 WHERE false', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('SELECT ($1).b', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('SELECT', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('COMMIT', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('COPY hostile.none TO STDOUT', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('DELETE FROM closed.parent RETURNING $1', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._as_of_now('SELECT $1', ROW(1, 2));
+SELECT snowflake._rehearse('{NULL}', '', 'SELECT $1', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._rehearse('{0, 1259}', '', 'SELECT $1', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._rehearse('{}', '', 'SET search_path = x', ROW(1, 'x')::hostile.pair);
+SET SESSION AUTHORIZATION regress_snowflake_guest;
+SELECT snowflake._rehearse(ARRAY[:part], '', 'SELECT $1', ROW(1, 2));
+SELECT snowflake._as_of_now('SELECT p FROM closed.parent p', ROW(1, 2));
+RESET SESSION AUTHORIZATION;
 
 -- OIDs of all that is above, and of nothing.
 CREATE TABLE hostile.oids AS

@@ -4,12 +4,12 @@
 
 #include "event_triggers.hpp"
 #include "expression.hpp"
+#include "query.hpp"
 #include "rehearsal.hpp"
 #include "runner.hpp"
 #include "server/acting_role.hpp"
 #include "server/layout_datum.hpp"
 #include "server/relations.hpp"
-#include "server/schema.hpp"
 #include "trial.hpp"
 
 using namespace snowflake;
@@ -104,20 +104,24 @@ Datum outcomes_datum(const trial::Outcome *outcomes, int count) {
                                               -1, false, TYPALIGN_INT));
 }
 
-// Calls the function of the extension with the same argument, and a snapshot of this moment. A
-// function that is STABLE reads with the snapshot that it finds, others with the transaction's.
-// Returns null where that does.
-Datum in_present(const char *function, FunctionCallInfo fcinfo) {
-    FmgrInfo callee;
-    fmgr_info(schema::find_function(function, get_fn_expr_argtype(fcinfo->flinfo, 0)), &callee);
-    LOCAL_FCINFO(call, 1);
-    InitFunctionCallInfoData(*call, &callee, 1, InvalidOid, nullptr, nullptr);
-    call->args[0] = fcinfo->args[0];
-    PushActiveSnapshot(GetLatestSnapshot());
-    const Datum result = FunctionCallInvoke(call);
-    PopActiveSnapshot();
-    fcinfo->isnull = call->isnull;
-    return result;
+// The elements of an array of OIDs.
+struct Oids {
+    Oid *values;
+    int count;
+};
+
+// Raises 22004 if one of them is null.
+Oids oids_argument(Datum argument) {
+    ArrayType *array = DatumGetArrayTypeP(argument);
+    if (array_contains_nulls(array))
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("an OID must not be null"));
+    Datum *items = nullptr;
+    Oids oids{};
+    deconstruct_array(array, OIDOID, sizeof(Oid), true, TYPALIGN_INT, &items, nullptr, &oids.count);
+    oids.values = server::allocate_array<Oid>(oids.count);
+    std::transform(items, items + oids.count, oids.values,
+                   [](Datum item) { return DatumGetObjectId(item); });
+    return oids;
 }
 
 } // namespace
@@ -226,7 +230,7 @@ Datum snowflake_may_act_for(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(server::may_act_for(PG_GETARG_OID(0), PG_GETARG_OID(1)));
 }
 
-// _run_as(text, oid, text, jsonb) returns bigint
+// _run_as(text, oid, text, text) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -236,17 +240,17 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     const bool returned =
         runner::run(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
                     PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-                    PG_ARGISNULL(3) ? Datum{0} : PG_GETARG_DATUM(3), &result);
+                    PG_ARGISNULL(3) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(3)), &result);
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);
 }
 
-// _event_trigger_failed() returns boolean
-SNOWFLAKE_FUNCTION(snowflake_event_trigger_failed);
-Datum snowflake_event_trigger_failed(PG_FUNCTION_ARGS) {
+// _event_trigger_failures() returns bigint
+SNOWFLAKE_FUNCTION(snowflake_event_trigger_failures);
+Datum snowflake_event_trigger_failures(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    PG_RETURN_BOOL(event_triggers::have_failed());
+    PG_RETURN_INT64(event_triggers::failures());
 }
 
 // _is_made_here(xid) returns boolean
@@ -284,37 +288,22 @@ Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-// _present_state(_conversion_request) returns _conversion_state
-SNOWFLAKE_FUNCTION(snowflake_present_state);
-Datum snowflake_present_state(PG_FUNCTION_ARGS) {
-    event_triggers::forget_failure();
-    return in_present("_conversion_state", fcinfo);
+// _as_of_now(text, record) returns record
+SNOWFLAKE_FUNCTION(snowflake_as_of_now);
+Datum snowflake_as_of_now(PG_FUNCTION_ARGS) {
+    const std::optional<Datum> row = query::row_as_of_now(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+                                                          query::row_of(PG_GETARG_DATUM(1)));
+    if (!row)
+        PG_RETURN_NULL();
+    return *row;
 }
 
-// _require_present_outcome(_conversion_state) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_require_present_outcome);
-Datum snowflake_require_present_outcome(PG_FUNCTION_ARGS) {
-    return in_present("_require_outcome", fcinfo);
-}
-
-// _rehearse(_conversion_state) returns void
+// _rehearse(oid[], text, text, record) returns void
 SNOWFLAKE_FUNCTION(snowflake_rehearse);
 Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
-    HeapTupleHeader state = PG_GETARG_HEAPTUPLEHEADER(0);
-    bool is_null = true;
-    const Datum run_path = GetAttributeByName(state, "run_path", &is_null);
-    const char *path = is_null ? nullptr : TextDatumGetCString(run_path);
-    const Datum emptied = GetAttributeByName(state, "emptied", &is_null);
-    Datum *items = nullptr;
-    int count = 0;
-    if (!is_null)
-        deconstruct_array(DatumGetArrayTypeP(emptied), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
-                          &items, nullptr, &count);
-    Oid *tables = server::allocate_array<Oid>(count);
-    std::transform(items, items + count, tables, [](Datum item) { return DatumGetObjectId(item); });
-    rehearsal::run(tables, count, path,
-                   schema::find_function("_run_rehearsal", get_fn_expr_argtype(fcinfo->flinfo, 0)),
-                   PG_GETARG_DATUM(0));
+    const Oids tables = oids_argument(PG_GETARG_DATUM(0));
+    rehearsal::run(tables.values, tables.count, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+                   text_to_cstring(PG_GETARG_TEXT_PP(2)), query::row_of(PG_GETARG_DATUM(3)));
     PG_RETURN_VOID();
 }
 

@@ -12,7 +12,7 @@ struct Call {
 namespace {
 
 Watch watch{};
-bool failed = false;
+std::int64_t failure_count = 0;
 
 needs_fmgr_hook_type next_needs_hook = nullptr;
 fmgr_hook_type next_hook = nullptr;
@@ -60,7 +60,7 @@ void ended(const FmgrInfo *function, bool by_error) {
         return;
     watch.innermost = call->outer;
     if (by_error)
-        failed = true; // The end of the subtransaction takes the settings back.
+        ++failure_count; // The end of the subtransaction takes the settings back.
     else
         AtEOXact_GUC(true, call->settings_level);
 }
@@ -79,7 +79,6 @@ void function_called(FmgrHookEventType event, FmgrInfo *function, Datum *argumen
 Watch begin(const char *search_path) {
     const Watch before = watch;
     watch = {.search_path = search_path, .innermost = nullptr};
-    failed = false;
     return before;
 }
 
@@ -87,12 +86,8 @@ void end(const Watch &before) {
     watch = before;
 }
 
-bool have_failed() {
-    return failed;
-}
-
-void forget_failure() {
-    failed = false;
+std::int64_t failures() {
+    return failure_count;
 }
 
 void init() {

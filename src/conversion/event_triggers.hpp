@@ -18,17 +18,14 @@ struct Watch {
 };
 
 // Lets the functions of event triggers find this search_path until end(), but those that set one
-// for themselves, and forgets the failure of a command before. Returns what was in force, for
-// end(). An error between the two must not keep end() from being called.
+// for themselves. Returns what was in force, for end(). An error between the two must not keep
+// end() from being called.
 Watch begin(const char *search_path);
 void end(const Watch &before);
 
-// Returns whether the command that begin() was last called for has ended because of an error that
-// left the function of an event trigger.
-bool have_failed();
-
-// Forgets the failure of a command before, for a conversion that has not run one yet.
-void forget_failure();
+// Returns how many errors have left functions of event triggers in this session, while they were
+// watched.
+std::int64_t failures();
 
 // Installs the hooks that this needs. Called once, before begin().
 void init();

@@ -31,7 +31,8 @@ void empty(Oid table) {
 
 } // namespace
 
-void run(const Oid *tables, int count, const char *run_path, Oid function, Datum argument) {
+void run(const Oid *tables, int count, const char *run_path, const char *text,
+         const query::Row &parameter) {
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
     ErrorData *volatile error = nullptr;
@@ -40,12 +41,11 @@ void run(const Oid *tables, int count, const char *run_path, Oid function, Datum
     PG_TRY();
     {
         const int settings_level = NewGUCNestLevel();
-        if (run_path != nullptr)
-            server::set_search_path(run_path);
+        server::set_search_path(run_path);
         for (int i = 0; i < count; ++i)
             empty(tables[i]);
         AtEOXact_GUC(false, settings_level);
-        OidFunctionCall1(function, argument);
+        query::run(text, parameter);
     }
     PG_CATCH();
     {

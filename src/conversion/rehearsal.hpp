@@ -4,15 +4,17 @@
 // makes it, after all tables have been rewritten. On empty tables that takes no time.
 #pragma once
 
+#include "query.hpp"
 #include "server/server.hpp"
 
 namespace snowflake::rehearsal {
 
-// Empties the tables, calls the function, and takes everything back that happened meanwhile, the
+// Empties the tables, runs the query, and takes everything back that happened meanwhile, the
 // emptying first of all: nothing of it can be committed. The server simplifies the expressions of
-// the indexes that it builds anew: functions in these find run_path as their search_path, unless it
-// is null. Raises 42501 unless the current role has the rights of the owners, 55006 if a query of
-// the session uses a table, and the errors of the function.
-void run(const Oid *tables, int count, const char *run_path, Oid function, Datum argument);
+// the indexes that it builds anew: functions in these find run_path as their search_path. Raises
+// 42501 unless the current role has the rights of the owners, 55006 if a query of the session uses
+// a table, and what query::run() does.
+void run(const Oid *tables, int count, const char *run_path, const char *text,
+         const query::Row &parameter);
 
 } // namespace snowflake::rehearsal

@@ -1,8 +1,8 @@
 #include "runner.hpp"
 
 #include "event_triggers.hpp"
+#include "query.hpp"
 #include "server/acting_role.hpp"
-#include "server/schema.hpp"
 
 namespace snowflake::runner {
 
@@ -11,7 +11,7 @@ namespace {
 // What is to be done once the command that runs has looked up its names. Nothing if path is null.
 struct Pending {
     const char *run_path;
-    Datum expected;
+    const char *check;
     Oid caller;
     int caller_context;
 };
@@ -29,17 +29,14 @@ bool is_new_table_file(Oid relid) {
     return kind == RELKIND_RELATION || kind == RELKIND_MATVIEW;
 }
 
-void require_references(const Pending &due) {
-    if (due.expected == 0)
+void run_check(const Pending &due) {
+    if (due.check == nullptr)
         return;
-    const Oid function = schema::find_function("_require_references", JSONBOID);
     Oid role = InvalidOid;
     int context = 0;
     GetUserIdAndSecContext(&role, &context);
     SetUserIdAndSecContext(due.caller, due.caller_context);
-    PushActiveSnapshot(GetLatestSnapshot());
-    OidFunctionCall1(function, due.expected);
-    PopActiveSnapshot();
+    query::run_as_of_now(due.check);
     SetUserIdAndSecContext(role, context);
 }
 
@@ -52,7 +49,7 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
         return;
     const Pending due = pending;
     pending = {}; // once a command, however many tables it rewrites
-    require_references(due);
+    run_check(due);
     server::set_search_path(due.run_path);
 }
 
@@ -86,14 +83,14 @@ int security_flags(const char *command) {
 
 } // namespace
 
-bool run(const char *command, Oid role, const char *run_path, Datum expected,
+bool run(const char *command, Oid role, const char *run_path, const char *check,
          std::int64_t *result) {
     install_hooks();
     const acting_role::Previous before = acting_role::become(role, security_flags(command));
     // Users' code can call this function as well.
     const Pending outer = pending;
     pending = {.run_path = run_path,
-               .expected = expected,
+               .check = check,
                .caller = before.role,
                .caller_context = before.security_context};
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);

@@ -11,12 +11,12 @@ namespace snowflake::runner {
 // null: the functions of event triggers always, and other code where the server lets that be told
 // apart. For that the command must make a new table file, as ALTER TABLE does for a rewrite and
 // REFRESH MATERIALIZED VIEW: by then the server has looked up every name, and has run nothing. At
-// that moment the function snowflake._require_references(jsonb) is called with expected, unless
-// that is 0, as the role that called run(); its error ends the command before any of the users'
-// code has run.
+// that moment the query check runs, unless it is null, as the role that called run(), with a
+// snapshot of the moment; its error ends the command before any of the users' code has run.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what acting_role::become() and the command do.
-bool run(const char *command, Oid role, const char *run_path, Datum expected, std::int64_t *result);
+bool run(const char *command, Oid role, const char *run_path, const char *check,
+         std::int64_t *result);
 
 } // namespace snowflake::runner

@@ -107,14 +107,23 @@ CREATE FUNCTION snowflake._may_act_for(author oid, role oid)
     AS 'MODULE_PATHNAME', 'snowflake_may_act_for'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- Runs a command with the rights of a role, in a security-restricted operation.
-CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, expected jsonb)
+-- Runs a command with the rights of a role, in a security-restricted operation. Users' code that it runs finds the
+-- search_path run_path. A query, which the caller could run, checks the names that the command has looked up before any
+-- of that code runs.
+CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, query text)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- Tells whether the command that _run_as() ran last has ended because of an error of an event trigger.
-CREATE FUNCTION snowflake._event_trigger_failed()
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failed'
+-- Returns how many commands of this session that _run_as() ran have failed because of an event trigger.
+CREATE FUNCTION snowflake._event_trigger_failures()
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_event_trigger_failures'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Runs a query, as the caller could, on a row as its $1 and with the catalogs as of now; returns the row that the query
+-- returns. A function that is STABLE reads with the snapshot that it finds, which SERIALIZABLE keeps.
+CREATE FUNCTION snowflake._as_of_now(query text, argument record)
+    RETURNS record
+    AS 'MODULE_PATHNAME', 'snowflake_as_of_now'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

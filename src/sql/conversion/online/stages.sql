@@ -147,9 +147,7 @@ BEGIN
     END IF;
     state := snowflake._state_by_attempts(request);
     state.run_path := snowflake._run_path(caller_search_path);
-    IF state.emptied <> '{}' THEN
-        PERFORM snowflake._rehearse(state);
-    END IF;
+    PERFORM snowflake._rehearse(state);
 END
 $function$;
 

@@ -54,19 +54,18 @@ CREATE FUNCTION snowflake._convert_if_possible(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     name constant text := seq; -- An identity's sequence is another one of the same name afterwards.
-    is_running boolean := false;
+    failures_before constant bigint := snowflake._event_trigger_failures();
     altered integer;
     obstacles text;
 BEGIN
     IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse', false, false)) THEN
         RETURN NULL;
     END IF;
-    is_running := true;
     altered := snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
 EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_prerequisite_state OR plpgsql_error THEN
-    IF snowflake._is_of_the_system(SQLSTATE, is_running) THEN
+    IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
         RAISE;
     END IF;
     GET STACKED DIAGNOSTICS obstacles = PG_EXCEPTION_DETAIL;

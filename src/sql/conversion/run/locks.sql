@@ -49,7 +49,7 @@ BEGIN
                 PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
                 locked := locked || wanted;
                 -- This locks what views read.
-                state := snowflake._present_state(request);
+                state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 wanted := state.wanted;
                 EXIT WHEN wanted <@ locked;
             END LOOP;

@@ -251,6 +251,7 @@ CREATE FUNCTION snowflake._widen_new_reference(
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
     command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
+    failures_before constant bigint := snowflake._event_trigger_failures();
     obstacle text;
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
@@ -269,7 +270,7 @@ BEGIN
     PERFORM snowflake._run_as(command, snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
     -- Expressions on the column may call what takes integers only.
-    IF SQLSTATE = '55P03' OR snowflake._event_trigger_failed() THEN
+    IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
         RAISE;
     END IF;
     PERFORM snowflake._warn_of_unconverted(what, SQLERRM, snowflake._widen_command(tab, attname, seq) || ';');

@@ -45,12 +45,12 @@ $function$;
 -- first member, 55000.
 CREATE FUNCTION snowflake._is_of_the_system(
         code text,
-        by_command boolean) -- whether _run_as() raised it
+        failures_before bigint) -- what _event_trigger_failures() returned before the commands ran
     RETURNS boolean
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    RETURN by_command AND snowflake._event_trigger_failed() OR code LIKE '55%' AND code <> '55000';
+    RETURN snowflake._event_trigger_failures() > failures_before OR code LIKE '55%' AND code <> '55000';
 END
 $function$;
 
@@ -59,7 +59,8 @@ $function$;
 -- that fails, such as a query whose owner may not run it. All steps that fail in this way are found before the call
 -- fails.
 CREATE FUNCTION snowflake._run_step(
-        command text, role name, run_path text, expected jsonb,
+        command text, role name, run_path text,
+        expected jsonb, -- what _require_references() gets; NULL: there is nothing to compare
         sequence_owner oid,
         has_failed boolean) -- whether a step before it has
     RETURNS text
@@ -69,13 +70,16 @@ CREATE FUNCTION snowflake._run_step(
     SET check_function_bodies = off -- the bodies may count on the caller's search_path
     SET constraint_exclusion = off -- the server would evaluate constants of checks when it plans a query
     AS $function$
+DECLARE
+    failures_before constant bigint := snowflake._event_trigger_failures();
 BEGIN
-    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path, expected);
+    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path,
+                              format('SELECT snowflake._require_references(%L)', expected));
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
          OR object_not_in_prerequisite_state OR plpgsql_error THEN
-        IF snowflake._is_of_the_system(SQLSTATE, true) THEN
+        IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
             RAISE;
         ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
             IF has_failed THEN
@@ -129,26 +133,36 @@ BEGIN
 END
 $function$;
 
--- Runs the commands of a plan on tables that _rehearse() has emptied. Materialized views are not filled: they are
--- out of other tables as well.
-CREATE FUNCTION snowflake._run_rehearsal(state snowflake._conversion_state)
-    RETURNS boolean
+-- Runs a query, as the caller could, on a row as its $1 while tables of the caller are empty, and takes everything back.
+CREATE FUNCTION snowflake._rehearse(tables oid[], run_path text, query text, argument record)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_rehearse'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Runs the commands of a plan on empty tables. Materialized views are not filled: they are out of other tables as well.
+CREATE FUNCTION snowflake._run_steps_on_empty_tables(state snowflake._conversion_state)
+    RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET client_min_messages = warning
     AS $function$
 BEGIN
     state.plan := ARRAY(SELECT s FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL OR s.size IS NULL);
     PERFORM snowflake._run_steps(state);
-    RETURN true;
 END
 $function$;
 
--- Runs the commands of a plan on empty tables and takes everything back; raises an error that names all of those
--- that failed.
+-- Runs the commands of a plan, if they need it, on empty tables and takes everything back; raises an error that names
+-- all of those that failed.
 CREATE FUNCTION snowflake._rehearse(state snowflake._conversion_state)
     RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_rehearse'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    IF state.emptied <> '{}' THEN
+        PERFORM snowflake._rehearse(state.emptied, state.run_path, 'SELECT snowflake._run_steps_on_empty_tables($1)', state);
+    END IF;
+END
+$function$;
 
 -- Returns the search_path for the functions that the commands of a conversion call. Users' functions may count on
 -- the caller's path; nothing in it goes before the server's own.
@@ -179,12 +193,9 @@ BEGIN
         PERFORM snowflake._require_room(state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
-    IF state.emptied <> '{}' THEN
-        PERFORM snowflake._rehearse(state);
-    END IF;
+    PERFORM snowflake._rehearse(state);
     PERFORM snowflake._run_steps(state);
-    PERFORM snowflake._require_present_outcome(state);
-    RETURN state;
+    RETURN snowflake._as_of_now('SELECT snowflake._require_outcome($1)', state);
 END
 $function$;
 

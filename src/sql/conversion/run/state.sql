@@ -190,29 +190,17 @@ BEGIN
 END
 $function$;
 
--- Returns what _conversion_state() does, from the catalogs as of now.
-CREATE FUNCTION snowflake._present_state(request snowflake._conversion_request)
-    RETURNS snowflake._conversion_state
-    AS 'MODULE_PATHNAME', 'snowflake_present_state'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
--- Raises an error if what the commands of a conversion have made is not what was meant.
+-- Raises an error if what the commands of a conversion have made is not what was meant; returns the argument.
 CREATE FUNCTION snowflake._require_outcome(state snowflake._conversion_state)
-    RETURNS boolean
+    RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
     PERFORM snowflake._require_references(state.expected);
     PERFORM snowflake._require_defaults(state.meant);
-    RETURN true;
+    RETURN state;
 END
 $function$;
-
--- Does what _require_outcome() does, with the catalogs as of now.
-CREATE FUNCTION snowflake._require_present_outcome(state snowflake._conversion_state)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_require_present_outcome'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Raises an error if a constraint is newer than the snapshot of the transaction. The server prints a constraint that
 -- it makes again as the snapshot of the transaction shows it, and fails with an internal error where that does not
