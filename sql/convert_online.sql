@@ -279,6 +279,17 @@ DROP SCHEMA "my snowflake", "Snowflake";
 DROP SCHEMA my$snowflake$1;
 DROP SCHEMA IF EXISTS nothing, "snowflake" CASCADE;
 DO $$BEGIN DROP SCHEMA snowflake CASCADE; END$$;
+CREATE ROLE "regress_Snowflake_owner";
+CREATE ROLE regress_snowflake_other;
+SELECT extowner FROM pg_extension WHERE extname = 'snowflake' \gset
+UPDATE pg_extension SET extowner = '"regress_Snowflake_owner"'::regrole WHERE extname = 'snowflake';
+DROP OWNED BY regress_snowflake_other, "regress_Snowflake_owner" CASCADE;
+SET ROLE "regress_Snowflake_owner";
+DROP OWNED BY CURRENT_ROLE CASCADE;
+RESET ROLE;
+DROP OWNED BY regress_snowflake_other CASCADE;
+UPDATE pg_extension SET extowner = :extowner WHERE extname = 'snowflake';
+DROP ROLE regress_snowflake_other, "regress_Snowflake_owner";
 -- The first calls of a session in which strings escape. From PostgreSQL 19 on, no setting makes them, without an E.
 SELECT current_setting('server_version_num')::integer < 190000 AS strings_can_escape \gset
 \c -

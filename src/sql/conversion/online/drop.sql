@@ -3,7 +3,8 @@
 
 -- Refuses to drop the extension, or its schema, while it keeps columns. The server tells only functions in C what a
 -- command drops. One in C would make every DROP SCHEMA fail where the library is gone, so the text of the command
--- has to do. Quoted names that only contain the name are others.
+-- has to do. Quoted names that only contain the name are others. DROP OWNED drops the extension of a role that it names, or
+-- that runs it.
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -11,9 +12,18 @@ CREATE FUNCTION snowflake._refuse_to_drop()
     SET standard_conforming_strings = on
     AS $function$
 DECLARE
+    concerns_extension constant boolean :=
+        CASE tg_tag
+            WHEN 'DROP OWNED' THEN
+                current_query() ~* '\m(current_user|current_role|session_user)\M'
+                OR position(lower(pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake')))
+                            IN lower(current_query())) > 0
+            ELSE
+                regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') ~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)'
+        END;
     tables text;
 BEGIN
-    IF regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') !~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)' THEN
+    IF NOT concerns_extension THEN
         RETURN;
     END IF;
     tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p WHERE p.trigger_name IS NOT NULL);
@@ -27,7 +37,7 @@ END
 $function$;
 
 CREATE EVENT TRIGGER _snowflake_drop ON ddl_command_start
-    WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')
+    WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
     EXECUTE FUNCTION snowflake._refuse_to_drop();
 ALTER EVENT TRIGGER _snowflake_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER _snowflake_drop IS
