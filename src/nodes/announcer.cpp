@@ -24,11 +24,12 @@ void say_removal(const registry::Registry &registry, registry::Acts all, const L
         registry::give_up(registry, Kind::remove, *back, node, node, now_us, now_us);
 }
 
-// Passes on what instances have said that run in two places. Returns whether there was anything.
+// Passes on what instances have said that run in two places, or that claim the number of another.
+// Returns whether there was anything.
 bool pass_on(const registry::Registry &registry, registry::Acts all) {
     bool passed = false;
     for (const registry::StoredAct &act : all) {
-        if (registry.to_pass_on(act.about) != &act)
+        if (registry.to_pass_on(act.about) != &act && !registry.is_contested(act))
             continue;
         registry::pass_on(act);
         passed = true;
@@ -69,10 +70,10 @@ bool say_what_lacks(int setting) {
         return passed;
     if (lack.removal != ActId{})
         say_removal(registry, all, lack, verdict.node, now_us);
-    if (!lack.setting && !lack.place && lack.answer == ActId{})
+    if (!lack.setting && !lack.place && lack.answer == ActId{} && lack.rival == ActId{})
         return true;
     registry::NewAct act = registry::own_act(registry, now_us);
-    act.answers = lack.answer;
+    act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
     if (verdict.own != nullptr) {
         registry::say_again(act, *verdict.own);
     } else if (lack.setting) {

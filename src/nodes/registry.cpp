@@ -151,16 +151,17 @@ void add_about(ActList &list, const Reading &reading, const Instance &database) 
         [&list](const Row &row) { add_row(list, row); });
 }
 
-// Reads what concerns() this instance, and all about the database of another one, which may be this
-// one again.
-ActList read_concerning(const Reading &reading, int setting, const Instance &other) {
+// Reads what concerns() this instance, all about the database of another one, which may be this one
+// again, and all about a number of that; 0: none.
+ActList read_concerning(const Reading &reading, int setting, const Instance &other,
+                        std::int32_t number_of_other) {
     if (reading.is_short)
         return read_all(reading);
     ActList list;
     const Instance self = this_database();
     add_about(list, reading, self);
     const StoredAct *claim = of({list.acts, list.count}).own_claim();
-    const std::int32_t node = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
+    const std::int32_t number = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
     if (!is_of_database(other, self))
         add_about(list, reading, other);
     const auto add = [&](const Row &row) {
@@ -168,14 +169,20 @@ ActList read_concerning(const Reading &reading, int setting, const Instance &oth
             return;
         const StoredAct act = act_of(row);
         if (!is_of_database(act.about, self) && !is_of_database(act.about, other) &&
-            concerns(act, self.system_identifier, self.database, node))
+            (concerns(act, self.system_identifier, self.database, number) ||
+             act.covers(number_of_other)))
             list.add(act);
     };
-    if (node != 0)
-        for_each_row_by(reading, "nodes_number",
-                        {{column_node, F_INT4EQ, Int32GetDatum(node)},
-                         {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
-                        add);
+    const auto add_of_number = [&](std::int32_t node) {
+        if (node != 0)
+            for_each_row_by(reading, "nodes_number",
+                            {{column_node, F_INT4EQ, Int32GetDatum(node)},
+                             {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
+                            add);
+    };
+    add_of_number(number);
+    if (number_of_other != number)
+        add_of_number(number_of_other);
     for_each_row_by(reading, "nodes_wide", {}, add);
     return list;
 }
@@ -280,7 +287,7 @@ Acts read_concerning(int setting) {
     if (table == nullptr)
         return {};
     const Reading reading = begin_reading(table);
-    const ActList list = read_concerning(reading, setting, this_database());
+    const ActList list = read_concerning(reading, setting, this_database(), 0);
     end_reading(reading);
     relation_close(table, AccessShareLock);
     return {list.acts, list.count};
@@ -294,7 +301,7 @@ Arrival read_arrival(Relation table, HeapTuple added, int setting) {
         return {.acts = {}, .arrived = nullptr};
     const StoredAct arrived = act_of(row);
     const Reading reading = begin_reading(table);
-    ActList list = read_concerning(reading, setting, arrived.about);
+    ActList list = read_concerning(reading, setting, arrived.about, arrived.first);
     end_reading(reading);
     const auto is_arrived = [&arrived](const StoredAct &act) { return act.id == arrived.id; };
     // The statement that adds the row does not see it yet.

@@ -38,7 +38,8 @@ Acts read();
 // setting, or else with the one that it has claimed. In a long table they are found by indexes.
 Acts read_concerning(int setting);
 
-// The same with the acts of the instance that a row is about, which has been added just now.
+// The same with the acts of the instance that a row is about, which has been added just now, and
+// those about its number.
 // arrived is its act; null: none that this version can read.
 struct Arrival {
     Acts acts;

@@ -86,7 +86,7 @@ struct Act {
     std::int64_t claimed_at = 0; // of two claims to a number the earlier goes on
     std::int64_t said_at = 0;    // greater than that of all acts about the instance known before
     std::int64_t free_from = 0;  // of what is given up: from when on another may have it
-    ActId answers = {};          // the act of a copy or an original that this one replies to
+    ActId answers = {};          // the act of another server that this one replies to
     bool written_here = false;   // on this server, or on the one that it was copied from
 
     [[nodiscard]] constexpr bool covers(std::int32_t node) const noexcept {
@@ -157,9 +157,10 @@ struct Lack {
     bool setting = false; // that the setting has given it its number
     bool place = false;   // that it runs elsewhere than it did
     ActId answer = {};    // that it has heard this act of a copy, or of its original
+    ActId rival = {};     // that it goes on with its number, which this act claims as well
     ActId removal = {};   // that the writer of this act has lost the number without knowing it
     [[nodiscard]] constexpr bool any() const noexcept {
-        return setting || place || answer != ActId{} || removal != ActId{};
+        return setting || place || answer != ActId{} || rival != ActId{} || removal != ActId{};
     }
 };
 
@@ -319,10 +320,24 @@ class Registry {
         for (const AnyAct &act : acts_)
             if (is_word(act) && is_later(act, *before) && is_later(*last, act))
                 last = &act;
-        const bool is_done = std::any_of(acts_.begin(), acts_.end(), [last](const AnyAct &act) {
-            return act.written_here && act.id == passed_on(last->id);
+        return has_passed_on(*last) ? nullptr : last;
+    }
+
+    // Tells whether this instance should pass an act on, because it takes a number that an act of
+    // a third instance takes as well: the two may hear of each other by this one alone.
+    [[nodiscard]] constexpr bool is_contested(const AnyAct &act) const noexcept {
+        const auto is_in_force = [this](const AnyAct &one, std::int32_t node) {
+            const AnyAct *decides = standing(one.about, node);
+            return decides != nullptr && not_passed_on(decides->id) == not_passed_on(one.id);
+        };
+        if (!act.holds() || act.about == self_ || is_passed_on(act.id) || has_passed_on(act))
+            return false;
+        return std::any_of(acts_.begin(), acts_.end(), [&](const AnyAct &other) {
+            const std::int32_t node = std::max(act.first, other.first);
+            return other.holds() && other.about != act.about && other.about != self_ &&
+                   act.covers(node) && other.covers(node) && is_in_force(act, node) &&
+                   is_in_force(other, node);
         });
-        return is_done ? nullptr : last;
     }
 
     // Returns the act that keeps a number free at a time, after another instance has given it up;
@@ -372,6 +387,10 @@ class Registry {
         if (verdict.standing == Standing::valid && verdict.own != nullptr)
             if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
                 lack.removal = back->id;
+        if (verdict.standing == Standing::valid && verdict.own != nullptr && is_at_home() &&
+            lack.removal == ActId{})
+            if (const AnyAct *rival = unanswered_rival(verdict.node))
+                lack.rival = rival->id;
         return lack;
     }
 
@@ -476,6 +495,35 @@ class Registry {
         return nullptr;
     }
 
+    // Returns the latest claim of another instance to this one's number to which this one has not
+    // replied; null: there is none. The other may have joined late, and not know of this one. An
+    // answer is not answered, so that this comes to an end.
+    [[nodiscard]] constexpr const AnyAct *unanswered_rival(std::int32_t node) const noexcept {
+        const auto is_word = [this, node](const AnyAct &act) {
+            return act.about != self_ && act.covers(node) && act.holds() && act.answers == ActId{};
+        };
+        return latest([&](const AnyAct &act) {
+            if (!is_word(act) || is_ignored(act.about) || has_answered(act))
+                return false;
+            const AnyAct *decides = standing(act.about, node);
+            const AnyAct *last_word = latest(
+                [&](const AnyAct &other) { return other.about == act.about && is_word(other); });
+            return decides != nullptr && decides->holds() && last_word == &act;
+        });
+    }
+
+    // Whether this instance has replied to an act, and whether it has passed an act on.
+    [[nodiscard]] constexpr bool has_answered(const Act &act) const noexcept {
+        return std::any_of(acts_.begin(), acts_.end(), [this, &act](const AnyAct &own) {
+            return is_said_by_self(own) && passed_on(own.answers) == passed_on(act.id);
+        });
+    }
+    [[nodiscard]] constexpr bool has_passed_on(const Act &act) const noexcept {
+        return std::any_of(acts_.begin(), acts_.end(), [&act](const AnyAct &own) {
+            return own.written_here && own.id == passed_on(act.id);
+        });
+    }
+
     // Whether an act that gives a number up counts for what is said in a place. What a copy gives
     // up is nothing to the original, which had the number before.
     [[nodiscard]] constexpr bool ends_in(std::uint64_t place, const AnyAct &end,
@@ -500,11 +548,7 @@ class Registry {
 
     [[nodiscard]] constexpr bool has_to_answer(const Act &counterpart,
                                                const Verdict<AnyAct> &verdict) const noexcept {
-        const bool is_answered =
-            std::any_of(acts_.begin(), acts_.end(), [this, &counterpart](const AnyAct &act) {
-                return is_said_by_self(act) && passed_on(act.answers) == passed_on(counterpart.id);
-            });
-        if (!is_at_home() || is_answered)
+        if (!is_at_home() || has_answered(counterpart))
             return false;
         // The junior does not answer answers, so that this comes to an end.
         if (counterpart.answers != ActId{} && !is_senior(home_, counterpart.place))

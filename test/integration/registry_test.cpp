@@ -170,8 +170,6 @@ TEST(Joining, SettlesADoubleClaimAndTellsBoth) {
     Session connected(south);
     connected.run("SELECT snowflake.nextval()");
     join({north}, {south});
-    announce(north);
-    announce(south);
     wait_for(connected, "(SELECT count(*) FROM snowflake.cluster) = 2");
     EXPECT_EQ(connected.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(Session(north).number(node), 1);
@@ -185,6 +183,59 @@ TEST(Joining, SettlesADoubleClaimAndTellsBoth) {
     EXPECT_NE(connected.number(claim), 1);
     expect_no_equal_ids(north, south);
 }
+
+// Lets a server say nothing of itself when it is joined to another.
+const std::string say_nothing_when_joined = "ALTER EVENT TRIGGER _snowflake_subscription DISABLE";
+
+// Two servers are joined. A third joins them, hears nothing of what they have said before, and is
+// told to take the number of one. Nothing is announced.
+TEST(Joining, AnswersAServerThatJoinsLate) {
+    const Server north(0, settings);
+    const Server south(0, settings);
+    const Server late(0, settings);
+    for (const Server *server : {&north, &south, &late})
+        create(*server);
+    join({north}, {south}, "north_south");
+    Session(north).run("SELECT snowflake.claim_node(1)");
+    Session(south).run("SELECT snowflake.claim_node(2)");
+    for (const Server *server : {&north, &south, &late})
+        Session(*server).run(say_nothing_when_joined);
+    join({north}, {late}, "north_late");
+    join({south}, {late}, "south_late");
+    Session session(late);
+    EXPECT_EQ(session.number("SELECT snowflake.claim_node(1)"), 1);
+    wait_for(session, "(SELECT count(*) FROM snowflake.cluster WHERE node = 1) = 2");
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.nextval()"), "55000");
+    EXPECT_EQ(Session(north).number(node), 1);
+    EXPECT_EQ(Session(south).number(node), 2);
+    wait_for(north, "SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL", "1");
+}
+
+// Two servers that have one number are joined to a third alone.
+TEST(Joining, ByWayOfAHubSettlesADoubleClaim) {
+    const Server hub(0, settings);
+    const Server first(0, settings);
+    const Server second(0, settings);
+    for (const Server *server : {&hub, &first, &second})
+        create(*server);
+    Session(hub).run("SELECT snowflake.claim_node(3)");
+    Session(first).run("SELECT snowflake.claim_node(1)");
+    Session(second).run("SELECT snowflake.claim_node(1)");
+    join({hub}, {first}, "first");
+    join({hub}, {second}, "second");
+    wait_for(second, "SELECT count(*) FROM snowflake.cluster WHERE node = 1", "2");
+    EXPECT_EQ(Session(second).sqlstate(node), "55000");
+    EXPECT_EQ(Session(first).number(node), 1);
+    EXPECT_EQ(Session(hub).number(node), 3);
+    for (const Server *server : {&hub, &first, &second})
+        expect_no_failure_of_replication(*server);
+}
+
+// The condition that an instance has lost what it has, and a query for the answers it knows.
+const std::string is_stopped =
+    "EXISTS (SELECT FROM snowflake.cluster WHERE is_this_instance AND lost_to IS NOT NULL)";
+const std::string count_of_answers =
+    "SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL";
 
 // The copy says what it is with its first ID, and the original answers.
 TEST(Copying, IsNoticedByBoth) {
@@ -262,8 +313,11 @@ TEST(Copying, DoesNotStopAnOriginalThatMoves) {
     join({original}, {copy});
     Session on_copy(copy);
     on_copy.run("SELECT snowflake.nextval()");
-    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy, is_stopped);
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    wait_until_heard(original);
+    wait_until_heard(copy);
+    const Id answers = Session(original).number(count_of_answers);
 
     original.stop();
     std::filesystem::copy(original.data(), original.file("moved"),
@@ -277,9 +331,7 @@ TEST(Copying, DoesNotStopAnOriginalThatMoves) {
     wait_until_heard(copy);
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
     EXPECT_EQ(Session(original).number(node), number);
-    EXPECT_EQ(Session(original).number("SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT "
-                                       "NULL"),
-              1);
+    EXPECT_EQ(Session(original).number(count_of_answers), answers);
 }
 
 // No command of a copy takes anything from its original.
@@ -287,12 +339,13 @@ TEST(Copying, TakesNothingFromTheOriginal) {
     const Server original(0, settings);
     create(original);
     const Id number = Session(original).number(claim);
+    Session(original).run(say_nothing_when_joined);
     const Server copy = Server::copy_of(original);
     join({original}, {copy});
     Session on_copy(copy);
     EXPECT_EQ(on_copy.sqlstate(release_number), "55000");
     EXPECT_EQ(on_copy.number(claim), number); // it cannot know better yet, and says where it runs
-    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy, is_stopped);
     for (const std::string &command : {claim, node})
         EXPECT_EQ(on_copy.sqlstate(command), "55000");
     on_copy.run("SELECT snowflake.separate_copy()");
@@ -461,8 +514,9 @@ TEST(Settings, ThatAreEqualAreFoundWhenServersAreJoined) {
     const Server newcomer(7, settings);
     create(incumbent);
     create(newcomer);
+    for (const Server *server : {&incumbent, &newcomer})
+        EXPECT_EQ(Session(*server).number(node), 7);
     join({incumbent}, {newcomer});
-    announce(incumbent);
     wait_for(newcomer, "SELECT count(*) FROM snowflake.cluster", "2");
     EXPECT_EQ(Session(newcomer).sqlstate(node), "55000");
     EXPECT_EQ(Session(incumbent).number(node), 7);

@@ -338,7 +338,78 @@ TEST(Claims, LackWhateverIsUnsaid) {
     EXPECT_TRUE((Lack{.setting = true}.any()));
     EXPECT_TRUE((Lack{.place = true}.any()));
     EXPECT_TRUE((Lack{.answer = some}.any()));
+    EXPECT_TRUE((Lack{.rival = some}.any()));
     EXPECT_TRUE((Lack{.removal = some}.any()));
+}
+
+// The other may have joined late, and not have heard of the better claim.
+TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
+    const Act mine = claim(me, 7, 1);
+    const Act rival = claim(other, 7, 5);
+    const auto expect_rival = [](const std::vector<Act> &acts, const ActId &expected,
+                                 std::uint64_t place = home) {
+        const auto view = see(acts, place);
+        EXPECT_EQ(view.lack(view.judge(no_setting, at(100)), counts).rival, expected);
+    };
+    expect_rival({mine, claim(other, 8, 5)}, ActId{});
+    expect_rival({mine, rival}, rival.id);
+    expect_rival({rival, mine}, rival.id);
+    Act answer = again(mine, 6);
+    answer.answers = rival.id;
+    expect_rival({mine, rival, answer}, ActId{});
+    Act passed = rival; // the same word by way of a third
+    passed.id = passed_on(passed.id);
+    expect_rival({mine, passed, answer}, ActId{});
+    const Act announced = again(rival, 9);
+    expect_rival({mine, rival, answer, announced}, announced.id);
+    expect_rival({announced, rival, mine}, announced.id); // its last word alone
+    // An answer is not answered: two servers that each take their own claim for the better one
+    // would never stop.
+    Act by_rival = again(rival, 9);
+    by_rival.answers = mine.id;
+    expect_rival({mine, rival, answer, by_rival}, ActId{});
+    expect_rival({mine, rival, by_rival}, rival.id); // the word before it is still unanswered
+    // Whoever has lost the number, or does not run where it said so, has nothing to say.
+    expect_rival({claim(me, 7, 6), rival}, ActId{});
+    expect_rival({mine, rival}, ActId{}, elsewhere);
+    expect_rival({mine, rival, release(other, 7, 9, 9)}, ActId{});
+    Act ignore = act(Kind::ignore, other, 0, 9);
+    ignore.written_here = true;
+    expect_rival({mine, rival, ignore}, ActId{});
+    // A third's claim to the number does not hide the other's.
+    const Act third_claim = claim(third, 7, 4);
+    Act to_third = again(mine, 8);
+    to_third.answers = third_claim.id;
+    expect_rival({mine, rival, third_claim, to_third}, rival.id);
+}
+
+// Two instances that claim one number may hear of each other by this one alone.
+TEST(Claims, OfRivalsArePassedOnByAThird) {
+    const Act mine = claim(me, 7, 1);
+    const Act one = claim(other, 9, 2);
+    const Act two = claim(third, 9, 3);
+    const auto expect_contested = [](const std::vector<Act> &acts, const Act &act, bool expected) {
+        EXPECT_EQ(see(acts).is_contested(act), expected);
+    };
+    expect_contested({mine, one, two}, one, true);
+    expect_contested({mine, two, one}, two, true);
+    expect_contested({mine, one, two}, mine, false);
+    expect_contested({mine, one, claim(third, 8, 3)}, one, false);
+    expect_contested({one, claim(me, 9, 3)}, one, false); // this one answers it
+    expect_contested({one, two, release(third, 9, 5, 5)}, one, false);
+    expect_contested({one, two, again(one, 6)}, one, false); // its last word is passed on
+    Act passed = one;
+    passed.id = passed_on(passed.id);
+    expect_contested({one, two, passed}, one, true); // passed on by another
+    expect_contested({one, two, passed}, two, true);
+    expect_contested({one, two, passed}, passed, false);
+    passed.written_here = true;
+    expect_contested({one, two, passed}, one, false);
+    expect_contested({one, two, passed}, two, true);
+    Act range = act(Kind::reserve, third, 5, 4);
+    range.last = 12;
+    expect_contested({one, range}, one, true);
+    expect_contested({one, range}, range, true);
 }
 
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
