@@ -216,6 +216,8 @@ SELECT * FROM findings;
 CREATE ROLE regress_snowflake_super SUPERUSER;
 CREATE ROLE regress_snowflake_mallory;
 CREATE SCHEMA hers AUTHORIZATION regress_snowflake_mallory;
+SELECT 'plain_id_seq'::regclass::oid AS plain, pg_catalog.setval('plain_id_seq', 1000000000) > 0 AS is_set,
+       format('epoch=%s tick=10ms timestamp:40 node:1 counter:1', current_date - 1) AS soon \gset
 SET ROLE regress_snowflake_mallory;
 CREATE FUNCTION hers.trap(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -240,6 +242,8 @@ ALTER TABLE hers.lost ALTER id DROP DEFAULT;
 DO $$ BEGIN EXECUTE format('ALTER TABLE %s ALTER id DROP DEFAULT', (SELECT oid::regclass FROM pg_class WHERE relname ~ '^x.*--$')); END $$;
 INSERT INTO hers.keys DEFAULT VALUES;
 INSERT INTO hers.lines (keys_id) VALUES (1);
+-- What she says of a sequence of others is not believed: its numbers are not from ahead of the clock, and it makes no IDs.
+CREATE TABLE hers.says (id bigint DEFAULT snowflake.nextval(:plain::oid, :'soon'));
 GRANT ALL ON SCHEMA hers TO regress_snowflake_super;
 RESET ROLE;
 GRANT CREATE, USAGE ON SCHEMA checked TO regress_snowflake_super;
@@ -262,6 +266,18 @@ SELECT severity, object, regexp_replace(finding, '\d{4}-\d\d-\d\d|\d+ days? [0-9
 SELECT count(*) AS with_control_characters FROM snowflake.check() c WHERE concat(c.object, c.finding, c.command) ~ '[[:cntrl:]]';
 \pset tuples_only on
 SELECT command FROM snowflake.check() WHERE object <> 'node 5' \gexec
+\pset tuples_only off
+ROLLBACK;
+-- The registry may be an ordinary role's, too.
+BEGIN;
+RESET ROLE;
+ALTER TABLE snowflake.nodes OWNER TO regress_snowflake_mallory;
+SET LOCAL ROLE regress_snowflake_mallory;
+ALTER TABLE snowflake.nodes ADD CHECK (hers.trap(node) > hers.trap(0)), ALTER COLUMN version DROP NOT NULL;
+SET LOCAL ROLE regress_snowflake_super;
+SELECT object, command FROM snowflake.check() WHERE object ~ 'nodes';
+\pset tuples_only on
+SELECT command FROM snowflake.check() WHERE object ~ 'nodes' \gexec
 \pset tuples_only off
 ROLLBACK;
 -- Their owner runs them as they are.

@@ -56,6 +56,13 @@ SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}'
     FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation
     WHERE k.conrelid = 'closed.parent'::regclass AND k.contype = 'c' ORDER BY relation DESC;
 SELECT snowflake._expressions_with_names('pg_rewrite', oid, ev_class, '{1}', '{x}') FROM pg_rewrite WHERE ev_class = 'closed.seen'::regclass;
+-- A key is not filled: no trigger would look at the foreign keys that refer to it.
+CREATE TABLE hostile.referenced (id integer, key bigint UNIQUE);
+CREATE TABLE hostile.refers (key bigint REFERENCES hostile.referenced (key));
+INSERT INTO hostile.referenced VALUES (1, 100);
+INSERT INTO hostile.refers VALUES (100);
+SELECT snowflake._fill_pages('hostile.referenced', '{1}', '{2}', 0, 100, false);
+SELECT * FROM hostile.referenced;
 -- A query that is handed over is one that the caller could run, and returns a row if one is needed.
 CREATE TYPE hostile.pair AS (a integer, b text);
 SELECT snowflake._as_of_now('SELECT $1', ROW(1, 'x')::hostile.pair);

@@ -414,6 +414,32 @@ RESET ROLE;
 
 REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM regress_snowflake_operator;
 
+-- Of a range that somebody wrote into the registry, the numbers count that there are.
+SET snowflake.node = 0;
+CREATE PROCEDURE claims_here(first int, last int, at timestamptz) LANGUAGE sql BEGIN ATOMIC
+    INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                                 claimed_at, said_at, version)
+        SELECT gen_random_uuid(), 'claim', first, last, c.system_identifier, d.oid::bigint, 0, n.place, 'wide', at, at, '3.0.0'
+            FROM pg_control_system() c, pg_database d, (SELECT DISTINCT place FROM snowflake.nodes WHERE written_here) n
+            WHERE d.datname = current_database();
+END;
+BEGIN;
+CALL claims_here(-2147483648, -2147483648, '2099-01-01');
+SELECT message FROM outcome('SELECT snowflake.node()');
+SELECT node FROM snowflake.release_node();
+CALL claims_here(0, 0, '2099-01-02');
+SELECT message FROM outcome('SELECT snowflake.node()');
+SELECT node FROM snowflake.release_node();
+CALL claims_here(1024, 2147483647, '2099-01-03');
+SELECT message FROM outcome('SELECT snowflake.node()');
+SELECT node FROM snowflake.release_node();
+CALL claims_here(1022, 2147483647, '2099-01-04');
+SELECT node, last_node, kind FROM snowflake.cluster;
+SELECT node FROM snowflake.release_node();
+SELECT node, last_node, kind FROM snowflake.cluster;
+ROLLBACK;
+DROP PROCEDURE claims_here;
+
 -- A table that is not as the extension has made it is not trusted.
 SET snowflake.node = 7;
 BEGIN;

@@ -32,4 +32,12 @@ Datum snowflake_schema_is_new(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(snowflake::schema::is_new());
 }
 
+// _wait_for_transactions() returns void
+SNOWFLAKE_FUNCTION(snowflake_wait_for_transactions);
+Datum snowflake_wait_for_transactions(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    snowflake::schema::wait_for_transactions();
+    PG_RETURN_VOID();
+}
+
 } // extern "C"

@@ -92,6 +92,7 @@ struct Work {
     TupleTableSlot *locked;
     TupleTableSlot *changed;
     Snapshot snapshot;
+    const Bitmapset *keys; // columns that foreign keys can refer to
     const Pair *pairs;
     int count;
 };
@@ -124,6 +125,17 @@ void require_null_allowed(const Work &work, const Pair &pair) {
             errtablecol(work.table, pair.shadow));
 }
 
+// No trigger of a foreign key looks at a row that is filled. A shadow gets its index once it is
+// filled; a column that has one already is a key that others may refer to.
+void require_no_key(const Work &work, const Pair &pair) {
+    if (bms_is_member(pair.shadow - FirstLowInvalidHeapAttributeNumber, work.keys))
+        ereport(
+            ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("column \"%s\" of table \"%s\" has a unique index, and cannot be filled",
+                   NameStr(TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1)->attname),
+                   RelationGetRelationName(work.table)));
+}
+
 // Stores in work.changed the row of work.locked with its shadows filled.
 void change(const Work &work) {
     TupleDesc row = work.locked->tts_tupleDescriptor;
@@ -134,6 +146,8 @@ void change(const Work &work) {
     for (int i = 0; i < work.count; ++i) {
         const int source = work.pairs[i].source - 1;
         const int shadow = work.pairs[i].shadow - 1;
+        if (differs(work.locked, work.pairs[i]))
+            require_no_key(work, work.pairs[i]);
         work.changed->tts_isnull[shadow] = work.locked->tts_isnull[source];
         if (work.locked->tts_isnull[source])
             require_null_allowed(work, work.pairs[i]);
@@ -286,6 +300,7 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
                            .changed =
                                MakeSingleTupleTableSlot(RelationGetDescr(table), &TTSOpsVirtual),
                            .snapshot = snapshot,
+                           .keys = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_KEY),
                            .pairs = pairs,
                            .count = count};
         filled = fill_pages(work, pages, waits);

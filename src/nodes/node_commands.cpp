@@ -40,13 +40,12 @@ Start begin() {
 template <typename Action>
 void for_each_standing_part(const Registry &registry, const StoredAct &act, Action action) {
     std::int32_t first = 0;
-    for (std::int32_t node = std::max(act.first, 1);
-         node <= std::min(act.last, last_claimable_node); ++node) {
+    for (std::int32_t node = act.first; node <= act.last; ++node) {
         if (!registry.stands(act, node))
             continue;
         if (first == 0)
             first = node;
-        if (node == act.last || node == last_claimable_node || !registry.stands(act, node + 1)) {
+        if (node == act.last || !registry.stands(act, node + 1)) {
             action(first, node);
             first = 0;
         }

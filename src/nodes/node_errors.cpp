@@ -174,8 +174,7 @@ void report_arrival(const registry::Registry &registry, const StoredAct &arrived
         report_copy(arrived);
     if (arrived.about == registry.self() || !arrived.holds() || registry.is_ignored(arrived.about))
         return;
-    const int last = std::min(arrived.last, last_claimable_node);
-    for (int node = std::max(arrived.first, 1); node <= last; ++node) {
+    for (int node = arrived.first; node <= arrived.last; ++node) {
         const StoredAct *own = registry.standing(registry.self(), node);
         if (own != nullptr && own->holds() && registry.stands(arrived, node)) {
             report_rival(registry, *own, arrived, node);

@@ -96,8 +96,8 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::S
     std::int32_t first = 0;
     ActId lost_by{};
     const char *lost_to = nullptr;
-    const std::int32_t end = std::min(act.last, last_claimable_node) + 1;
-    for (std::int32_t node = std::max(act.first, 1); node <= end; ++node) {
+    const std::int32_t end = act.last + 1;
+    for (std::int32_t node = act.first; node <= end; ++node) {
         const bool stands = node < end && of_number.registry(node).stands(act, node);
         const registry::StoredAct *better =
             stands ? of_number.registry(node).rival(node, act) : nullptr;

@@ -44,4 +44,19 @@ bool is_new() {
     return !was_there;
 }
 
+void wait_for_transactions() {
+    if (IsolationUsesXactSnapshot())
+        ereport(
+            ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+            errmsg("schema \"%s\" exists, and cannot be looked into in a transaction of isolation "
+                   "level %s",
+                   name, XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+            errhint("Run the command in a transaction of isolation level READ COMMITTED."));
+    int count = 0;
+    const VirtualTransactionId *open = GetCurrentVirtualXIDs(
+        InvalidTransactionId, false, false, PROC_IS_AUTOVACUUM | PROC_IN_VACUUM, &count);
+    for (int i = 0; i < count; ++i)
+        VirtualXactLock(open[i], true);
+}
+
 } // namespace snowflake::schema

@@ -23,4 +23,9 @@ Oid id_type();
 // SCHEMA, does not count: another session may have seen it before.
 bool is_new();
 
+// Waits until all transactions of this database have ended that are open now: one may have made
+// objects in the schema before it lost the right to. Raises 55P03 after lock_timeout, and 0A000 in
+// a transaction that would not see the objects.
+void wait_for_transactions();
+
 } // namespace snowflake::schema

@@ -18,21 +18,15 @@ EXCEPTION WHEN undefined_function THEN
 END
 $install$;
 
--- Only a schema that no other session has seen, or that no ordinary role has owned, is accepted. In any
--- other, a session that was allowed to create objects when it began a transaction may commit one after the
--- extension is there.
+-- Only a schema that no other session has seen, or that belongs to a superuser, is accepted. In a schema that others have
+-- seen, a session that was allowed to create objects when it began a transaction may still commit one: the script waits for
+-- all transactions that are open before it looks for objects.
 DO $install$
 DECLARE
     s record;
+    foreign_objects text;
 BEGIN
-    SELECT r.rolname, r.rolsuper, snowflake._schema_is_new() AS is_new,
-           (SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) FROM pg_depend d
-                WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid
-                  AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, x.oid)
-                  AND NOT EXISTS (SELECT FROM pg_depend e
-                                      WHERE e.classid = d.classid AND e.objid = d.objid
-                                        AND e.refclassid = 'pg_extension'::regclass
-                                        AND e.refobjid = x.oid AND e.deptype = 'e')) AS foreign_objects,
+    SELECT x.oid AS extension, n.oid AS schema, r.rolname, r.rolsuper, snowflake._schema_is_new() AS is_new,
            (SELECT string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ' ORDER BY a.grantee)
                 FROM aclexplode(n.nspacl) a
                 WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner) AS creators,
@@ -55,10 +49,27 @@ BEGIN
                   DETAIL = 'They could run code as whoever uses the extension.',
                   HINT = CASE WHEN s.is_update THEN format('REVOKE CREATE ON SCHEMA snowflake FROM %s CASCADE;', s.creators)
                               ELSE 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;' END;
-    ELSIF s.foreign_objects IS NOT NULL THEN
+    END IF;
+    IF NOT s.is_new THEN
+        CREATE FUNCTION snowflake._wait_for_transactions()
+            RETURNS void
+            AS 'MODULE_PATHNAME', 'snowflake_wait_for_transactions'
+            LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+        PERFORM snowflake._wait_for_transactions();
+        DROP FUNCTION snowflake._wait_for_transactions();
+    END IF;
+    SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) INTO foreign_objects
+        FROM pg_depend d
+        WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = s.schema
+          AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, s.extension)
+          AND NOT EXISTS (SELECT FROM pg_depend e
+                              WHERE e.classid = d.classid AND e.objid = d.objid
+                                AND e.refclassid = 'pg_extension'::regclass
+                                AND e.refobjid = s.extension AND e.deptype = 'e');
+    IF foreign_objects IS NOT NULL THEN
         RAISE EXCEPTION 'schema "snowflake" is not empty'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'What is in it could be taken for a part of the extension: ' || s.foreign_objects,
+                  DETAIL = 'What is in it could be taken for a part of the extension: ' || foreign_objects,
                   HINT = CASE WHEN s.is_update THEN 'Move it elsewhere, for example: ALTER TABLE snowflake.name SET SCHEMA public;'
                               ELSE 'Move what you need elsewhere, and DROP SCHEMA snowflake CASCADE;' END;
     END IF;

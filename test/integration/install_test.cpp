@@ -112,6 +112,25 @@ TEST_F(Install, AFunctionOfAnOpenTransactionDoesNotSurvive) {
               0);
 }
 
+// So has a role that has lost the right to the schema of a superuser since.
+TEST_F(Install, AFunctionOfARoleThatHasLostItsRightDoesNotSurvive) {
+    Session superuser(server_, "tried");
+    superuser.run("CREATE SCHEMA snowflake; GRANT CREATE ON SCHEMA snowflake TO mallory");
+    RoleSession open(server_, "mallory");
+    open.run("BEGIN; CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql"
+             " AS 'SELECT 1::bigint'");
+    superuser.run("REVOKE CREATE ON SCHEMA snowflake FROM mallory; SET lock_timeout = '100ms'");
+    EXPECT_EQ(superuser.sqlstate(create), "55P03");
+    open.run("COMMIT");
+    EXPECT_EQ(superuser.sqlstate(create), not_installable);
+    superuser.run("DROP FUNCTION snowflake.nextval(text); SET default_transaction_isolation = "
+                  "serializable");
+    EXPECT_EQ(superuser.sqlstate(create), "0A000");
+    superuser.run("RESET default_transaction_isolation");
+    superuser.run(create);
+    make_nothing_in_the_schema(open);
+}
+
 TEST_F(Install, ToAlterASchemaIsNotToMakeIt) {
     RoleSession owner(server_, installer);
     owner.run("CREATE SCHEMA snowflake");

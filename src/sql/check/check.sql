@@ -144,6 +144,25 @@ BEGIN
 END
 $function$;
 
+-- Leaves out what defaults say of sequences that they have no say in. To name a sequence in a default, in any layout, takes
+-- no right on it. A stranger's default counts where a sequence that is converted is said to make IDs of the default layout.
+CREATE FUNCTION snowflake._keys_that_count(keys snowflake._key[])
+    RETURNS SETOF snowflake._key
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT k.*
+            FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_class s ON s.oid = k.seq
+            JOIN pg_sequence q ON q.seqrelid = k.seq
+            WHERE snowflake._is_taken_along(s.relowner, t.relowner)
+               OR snowflake._makes_ids(q.seqincrement, q.seqmax) AND k.layout OPERATOR(snowflake.=) 'default';
+END
+$function$;
+
 -- Finds columns of converted sequences with another default, and sequences of such columns that are not guarded.
 CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
@@ -174,7 +193,7 @@ BEGIN
                     WHEN q.seqincrement BETWEEN 2 AND 4096
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
                     ELSE snowflake._convert_command(q.seqrelid) END
-            FROM (SELECT DISTINCT k.seq FROM unnest(keys) k WHERE k.callee = 'snowflake.nextval'
+            FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
                   UNION SELECT d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
                             WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') used(seq)
             JOIN pg_sequence q ON q.seqrelid = used.seq
@@ -232,7 +251,7 @@ BEGIN
                       date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
                format('SELECT pg_catalog.setval(%L, %s)', s.seq, s.minimum)
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
-                      FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
+                      FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
             CROSS JOIN LATERAL snowflake.describe(s.layout) room
             WHERE s.last >= CASE WHEN clock_timestamp() + bound BETWEEN room.epoch AND room.last_timestamp
                                  THEN snowflake.from_timestamp(clock_timestamp() + bound, s.layout) END
@@ -293,12 +312,12 @@ BEGIN
         SELECT 'warning', format('sequence %s', k.seq),
                format('the timestamps of its layout end at %s', room.last_timestamp),
                'SELECT name, last_timestamp FROM snowflake.layouts ORDER BY last_timestamp'
-            FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k, snowflake.describe(k.layout) room
+            FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k, snowflake.describe(k.layout) room
             WHERE room.last_timestamp < next_year;
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
                format('ALTER SEQUENCE %s NO MAXVALUE', k.seq)
-            FROM (SELECT DISTINCT x.seq, x.layout FROM unnest(keys) x) k
+            FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
             JOIN pg_sequence q ON q.seqrelid = k.seq
             CROSS JOIN LATERAL snowflake.describe(k.layout) room
             WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, room.epoch), room.last_timestamp), k.layout);
@@ -348,7 +367,7 @@ BEGIN
                    WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)
                    ELSE snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()',
                                                                k.relid, k.attname)) END
-            FROM unnest(keys) k
+            FROM snowflake._keys_that_count(keys) k
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_class t ON t.oid = k.relid
             WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p' AND NOT pg_is_other_temp_schema(s.relnamespace);
@@ -376,7 +395,8 @@ BEGIN
         WHEN invalid_table_definition THEN -- The view snowflake.cluster refuses likewise.
             GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
             RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason,
-                                CASE WHEN cure LIKE 'ALTER TABLE %' THEN rtrim(cure, ';') ELSE '-- ' || cure END;
+                                CASE WHEN cure LIKE 'ALTER TABLE %' THEN snowflake._typed_by_owner_of('snowflake.nodes', rtrim(cure, ';'))
+                                     ELSE '-- ' || cure END;
             RETURN;
     END;
     RETURN QUERY
