@@ -139,12 +139,16 @@ CALL arrives(10, 'past', '2000-01-01', 7);
 SELECT snowflake.node();
 SELECT (snowflake.release_node()).node;
 
--- No claim is made by a clock that is behind others by more than a minute. An absurd claim is discarded.
+-- A claim is dated no earlier than those that are known, however absurd: a clock that is behind goes before nobody.
 CALL arrives(15, 'future', '2099-01-01', 9223372036854775807);
-SELECT state, message, hint FROM outcome('SELECT snowflake.claim_node(11)');
+SELECT snowflake.claim_node(11);
+SELECT node, claimed_at FROM snowflake.cluster WHERE is_this_instance;
+SELECT node FROM snowflake.release_node();
+SELECT count(*) FROM snowflake.cluster WHERE is_this_instance;
 SELECT free_from - now() BETWEEN '59 seconds' AND '2 minutes' AS kept_free
     FROM snowflake.remove_node(9223372036854775807, 16384) free_from;
 SELECT snowflake.claim_node(11);
+SELECT node, claimed_at > now() + '1 minute' AS is_later FROM snowflake.cluster WHERE is_this_instance;
 SELECT snowflake.remove_node(8, 16384);
 SELECT o.state, o.message
     FROM snowflake.cluster c, outcome(format('SELECT snowflake.remove_node(%s, %s)', system_identifier, database)) o

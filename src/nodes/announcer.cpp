@@ -80,9 +80,7 @@ bool say_what_lacks(int setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
         act.name = registry::default_name(setting);
-        // It has known of the others' claims when it took up the number.
-        const registry::StoredAct *latest = registry.latest_claim();
-        act.claimed_at = latest == nullptr ? now_us : std::max(now_us, latest->claimed_at + 1);
+        registry::date_claim(act, registry, now_us);
         registry::write(act);
     } else {
         act.kind = Kind::here;

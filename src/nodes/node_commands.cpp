@@ -67,7 +67,7 @@ void require_range(std::int32_t first, std::int32_t last) {
         raise_out_of_range(first, last);
 }
 
-// A claim of a clock that is behind would be better than claims that were made before it.
+// Others would take such a claim for worse than every other.
 void require_credible_clock(const Start &start) {
     if (start.now_us < default_layout.epoch_us())
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -75,16 +75,6 @@ void require_credible_clock(const Start &start) {
                 errdetail("The clock reads %s; the epoch is %s.", time_text(start.now_us),
                           time_text(default_layout.epoch_us())),
                 errhint("Set the system clock of the server."));
-    const StoredAct *latest = start.registry.latest_claim();
-    if (latest != nullptr && latest->claimed_at > start.now_us + clock_tolerance_us)
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("cannot claim a snowflake node by a clock that is behind a known claim"),
-                errdetail("The clock reads %s; \"%s\" has claimed node %d at %s, by its clock.",
-                          time_text(start.now_us), latest->name, latest->first,
-                          time_text(latest->claimed_at)),
-                errhint("Set the system clock of the server; or if that claim is absurd, discard "
-                        "it: SELECT snowflake.remove_node(%s);",
-                        arguments_for(latest->about)));
 }
 
 // Finds the time of the last ID that this database can have made with a number.
@@ -314,7 +304,9 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     act.kind = Kind::claim;
     act.first = act.last = wanted.node;
     act.name = name != nullptr ? name : registry::default_name(wanted.node);
-    act.claimed_at = before != nullptr && before->holds() ? before->claimed_at : now.now_us;
+    registry::date_claim(act, now.registry, now.now_us);
+    if (before != nullptr && before->holds())
+        act.claimed_at = before->claimed_at;
     registry::write(act);
     warn_unreplicated();
     return wanted.node;
@@ -372,6 +364,14 @@ std::int32_t announce() {
     }
     warn_unreplicated();
     return count;
+}
+
+void repeat() {
+    const Start start = begin();
+    for (const StoredAct &act : start.acts)
+        if (act.about == start.registry.self() && act.written_here && act.holds() &&
+            start.registry.stands(act, act.first))
+            registry::repeat(act);
 }
 
 std::int64_t remove(const Instance &instance) {
@@ -503,7 +503,7 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
             ++node;
         act.last = node;
         act.name = registry::default_name(act.first);
-        act.claimed_at = start.now_us;
+        registry::date_claim(act, start.registry, start.now_us);
         registry::write(act);
         count += act.last - act.first + 1;
     }

@@ -32,6 +32,10 @@ GivenUp release(std::int32_t node);
 // acts written.
 std::int32_t announce();
 
+// Adds the rows of what this instance has once more, for servers that replication brings them to
+// only now. It says nothing new: a restored server must not contradict what it is about to hear.
+void repeat();
+
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
 // 0: it has nothing. Raises 22023 for this instance.
 std::int64_t remove(const Instance &instance);

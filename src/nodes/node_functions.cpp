@@ -11,9 +11,6 @@
 #include "settings.hpp"
 #include "this_node.hpp"
 
-#include <algorithm>
-#include <tuple>
-
 using namespace snowflake;
 
 namespace {
@@ -117,8 +114,7 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::S
     }
 }
 
-// Adds rows for all acts, sorted by their first numbers. An act whose row stands twice, because it
-// arrived by two subscriptions at once, is listed once.
+// Adds rows for all acts, sorted by their first numbers.
 void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::Registry &registry) {
     const std::size_t bytes = (all.size() + 1) * sizeof(registry::StoredAct *);
     auto **begin = static_cast<const registry::StoredAct **>(palloc(bytes));
@@ -127,12 +123,8 @@ void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::R
         if (act.holds())
             *end++ = &act;
     std::sort(begin, end, [](const registry::StoredAct *one, const registry::StoredAct *other) {
-        return std::tie(one->first, one->id) < std::tie(other->first, other->id);
+        return one->first < other->first;
     });
-    end = std::unique(begin, end,
-                      [](const registry::StoredAct *one, const registry::StoredAct *other) {
-                          return one->first == other->first && one->id == other->id;
-                      });
     const registry::StoredAct *original = registry.proof_of_original();
     OfNumber of_number(all);
     for (auto **act = begin; act != end; ++act)
@@ -181,6 +173,14 @@ Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
     registry::lock();
     PG_RETURN_BOOL(announcer::say_what_lacks(
         settings::node_is_given_to_all() ? settings::node() : settings::node_unset));
+}
+
+// _repeat_claims() returns void
+SNOWFLAKE_FUNCTION(snowflake_repeat_claims);
+Datum snowflake_repeat_claims(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    node_commands::repeat();
+    PG_RETURN_VOID();
 }
 
 // claim_node(integer, text) returns integer

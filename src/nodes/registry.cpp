@@ -109,7 +109,12 @@ struct ActList {
     std::size_t count = 0;
     std::size_t capacity = 0;
 
+    // Does nothing with an act that is there: its row may stand twice, because two subscriptions
+    // have brought it at once, or because it was said to all once more.
     void add(const StoredAct &act) {
+        if (std::any_of(acts, acts + count,
+                        [&act](const StoredAct &one) { return one.id == act.id; }))
+            return;
         if (count == capacity) {
             capacity = capacity == 0 ? 64 : 2 * capacity;
             const std::size_t bytes = capacity * sizeof(StoredAct);
@@ -242,6 +247,21 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     being_written = {};
 }
 
+// Adds the row of a known act once more, under this name.
+void insert_again(const ActId &id, const StoredAct &act) {
+    insert(id,
+           {.kind = act.kind,
+            .first = act.first,
+            .last = act.last,
+            .about = act.about,
+            .name = act.name,
+            .claimed_at = act.claimed_at,
+            .said_at = act.said_at,
+            .free_from = act.free_from,
+            .answers = act.answers},
+           act.where, act.version);
+}
+
 } // namespace
 
 Oid find_table() {
@@ -334,17 +354,11 @@ void write(const NewAct &act) {
 }
 
 void pass_on(const StoredAct &act) {
-    insert(passed_on(act.id),
-           {.kind = act.kind,
-            .first = act.first,
-            .last = act.last,
-            .about = act.about,
-            .name = act.name,
-            .claimed_at = act.claimed_at,
-            .said_at = act.said_at,
-            .free_from = act.free_from,
-            .answers = act.answers},
-           act.where, act.version);
+    insert_again(passed_on(act.id), act);
+}
+
+void repeat(const StoredAct &act) {
+    insert_again(act.id, act);
 }
 
 NewAct own_act(const Registry &registry, std::int64_t now_us) {
@@ -352,6 +366,12 @@ NewAct own_act(const Registry &registry, std::int64_t now_us) {
     act.about = registry.self();
     act.said_at = registry.next_said_at(act.about, now_us);
     return act;
+}
+
+void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us) {
+    act.claimed_at = registry.next_claimed_at(now_us);
+    // What gives the numbers up again is said later than they were claimed.
+    act.said_at = std::max(act.said_at, act.claimed_at);
 }
 
 void say_again(NewAct act, const StoredAct &before) {

@@ -67,8 +67,16 @@ void write(const NewAct &act);
 // Writes an act of another instance again, for those that hear this one and not the other.
 void pass_on(const StoredAct &act);
 
+// Adds the row of an act of this instance once more, for instances that replication has not brought
+// it to. It says nothing new: those that know it pass over it.
+void repeat(const StoredAct &act);
+
 // Begins an act of this instance: whose it is, and when it is said.
 NewAct own_act(const Registry &registry, std::int64_t now_us);
+
+// Dates an act that takes numbers: now, but no earlier than the claims that are known, for a clock
+// that is behind theirs must not make a claim go before them.
+void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us);
 
 // Says an act of this instance again, which is still in force.
 void say_again(NewAct act, const StoredAct &before);

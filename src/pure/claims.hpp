@@ -20,8 +20,8 @@ namespace snowflake {
 
 inline constexpr std::int32_t last_claimable_node = default_layout.last_node();
 
-// How far clocks may be apart: a claim is refused if the clock is further behind a known claim, and
-// a number that is given up is kept free for so long after the last of its IDs.
+// How far clocks may be apart: a number that is given up is kept free for so long after the last of
+// its IDs.
 inline constexpr std::int64_t clock_tolerance_us = 60'000'000;
 
 // Who makes IDs: a database of a server, because that is what has sequences of its own. copy is 0,
@@ -421,17 +421,17 @@ class Registry {
         return kept_free(node, now) != nullptr;
     }
 
-    // Returns the standing act with the latest time of a claim, of all that the clock should not be
-    // behind; null: none.
-    [[nodiscard]] constexpr const AnyAct *latest_claim() const noexcept {
-        const AnyAct *found = nullptr;
+    // Returns the claimed_at of a claim that is made now: no earlier than that of any claim of
+    // another instance that stands.
+    [[nodiscard]] constexpr std::int64_t next_claimed_at(std::int64_t now) const noexcept {
+        std::int64_t latest = now;
         for (const AnyAct &act : acts_) {
             const std::int32_t node = act.first < 1 ? 1 : act.first;
-            if (node <= last_claimable_node && act.about != self_ && !is_ignored(act.about) &&
-                stands(act, node) && (found == nullptr || act.claimed_at > found->claimed_at))
-                found = &act;
+            if (act.claimed_at > latest && node <= last_claimable_node && act.about != self_ &&
+                !is_ignored(act.about) && stands(act, node))
+                latest = act.claimed_at;
         }
-        return found;
+        return latest;
     }
 
     // Returns the said_at of an act about an instance that is written now.

@@ -165,7 +165,6 @@ TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
         Mesh mesh;
         const auto add = [&mesh](const char *name, const std::vector<std::string> &launcher) {
             const Member &member = mesh.add(name, launcher);
-            // Not after: a clock that is behind a claim that it knows of claims no number.
             claim(member, std::to_string(mesh.members().size()));
             mesh.join_last();
             Session(*member.server).run("SELECT snowflake.announce_node()");

@@ -663,9 +663,9 @@ TEST(Claims, AreSaidOfASettingThatNobodyKnows) {
     EXPECT_FALSE(see(lost).lack(see(lost).judge(7, at(1)), counts).any());
 }
 
-TEST(Claims, AreAsLateAsTheLatestThatTheClockShouldNotBeBehind) {
+TEST(Claims, AreDatedNoEarlierThanThoseThatAreKnown) {
     const std::vector<Act> none;
-    EXPECT_EQ(see(none).latest_claim(), nullptr);
+    EXPECT_EQ(see(none).next_claimed_at(at(2)), at(2));
     Act wide = act(Kind::reserve, third, 0, 5);
     wide.last = 3;
     Act beyond = claim(third, last_claimable_node + 1, 30);
@@ -682,12 +682,12 @@ TEST(Claims, AreAsLateAsTheLatestThatTheClockShouldNotBeBehind) {
                                    given_up,
                                    release(other, 8, 21, 22),
                                    claim(me, 5, 50)};
-    ASSERT_NE(see(acts).latest_claim(), nullptr);
-    EXPECT_EQ(see(acts).latest_claim()->id, wide.id);
+    EXPECT_EQ(see(acts).next_claimed_at(at(2)), at(5));
+    EXPECT_EQ(see(acts).next_claimed_at(at(6)), at(6));
     const std::vector<Act> last = {claim(other, 1, 2), claim(third, last_claimable_node, 3)};
-    EXPECT_EQ(see(last).latest_claim()->about, third);
+    EXPECT_EQ(see(last).next_claimed_at(at(1)), at(3));
     const std::vector<Act> first = {claim(third, 1, 3), claim(other, 2, 2)};
-    EXPECT_EQ(see(first).latest_claim()->about, third);
+    EXPECT_EQ(see(first).next_claimed_at(at(1)), at(3));
 }
 
 TEST(Claims, AreSaidLaterThanAllThatIsKnownOfTheInstance) {

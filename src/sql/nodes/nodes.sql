@@ -218,9 +218,16 @@ REVOKE EXECUTE ON FUNCTION snowflake.announce_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.announce_node() IS
     'says again which node numbers this instance has, for servers that have not heard of it';
 
--- Says again what this instance has, once a subscription may bring word of it to servers that have not heard, or have
--- the others answer. Two servers that were given one number before they were joined find out by this.
-CREATE FUNCTION snowflake._announce_to_new_peers()
+-- Sends what this instance has once more.
+CREATE FUNCTION snowflake._repeat_claims()
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_repeat_claims'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+REVOKE EXECUTE ON FUNCTION snowflake._repeat_claims() FROM PUBLIC;
+
+-- Sends what this instance has once more when it is joined to others, which may not have heard it. Two servers that were
+-- given one number before they were joined find out by this.
+CREATE FUNCTION snowflake._tell_new_peers()
     RETURNS event_trigger
     LANGUAGE plpgsql
     SECURITY DEFINER
@@ -228,21 +235,19 @@ CREATE FUNCTION snowflake._announce_to_new_peers()
     SET client_min_messages = error
     AS $function$
 BEGIN
-    IF EXISTS (SELECT FROM snowflake.cluster WHERE is_this_instance) OR snowflake._node_setting() IS NOT NULL THEN
-        PERFORM snowflake.announce_node();
-    END IF;
+    PERFORM snowflake._repeat_claims();
 EXCEPTION WHEN OTHERS THEN
     -- Whatever is wrong with the registry, the subscription is made: check() names it.
     RETURN;
 END
 $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._announce_to_new_peers() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION snowflake._tell_new_peers() FROM PUBLIC;
 
 CREATE EVENT TRIGGER _snowflake_subscription ON ddl_command_end
     WHEN TAG IN ('CREATE SUBSCRIPTION', 'ALTER SUBSCRIPTION')
-    EXECUTE FUNCTION snowflake._announce_to_new_peers();
+    EXECUTE FUNCTION snowflake._tell_new_peers();
 COMMENT ON EVENT TRIGGER _snowflake_subscription IS
-    'says again which node numbers this instance has, when it is joined to others';
+    'sends once more which node numbers this instance has, when it is joined to others';
 
 CREATE FUNCTION snowflake.remove_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
     RETURNS timestamptz
