@@ -336,7 +336,7 @@ GivenUp release(std::int32_t node) {
 std::int32_t announce() {
     const Start start = begin();
     std::int32_t count = 0;
-    const int setting = settings::node_is_given_to_all() ? settings::node() : settings::node_unset;
+    const int setting = settings::node_is_for_registry() ? settings::node() : settings::node_unset;
     if (announcer::say_what_lacks(setting))
         ++count;
     const Acts all = registry::read();

@@ -172,7 +172,7 @@ Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     registry::lock();
     PG_RETURN_BOOL(announcer::say_what_lacks(
-        settings::node_is_given_to_all() ? settings::node() : settings::node_unset));
+        settings::node_is_for_registry() ? settings::node() : settings::node_unset));
 }
 
 // _repeat_claims() returns void

@@ -36,15 +36,24 @@ const char *to_reset(const char *whose) {
     return to_run(psprintf("ALTER %s RESET %s", whose, node_name));
 }
 
+bool is_in_template() {
+    HeapTuple tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const bool result = reinterpret_cast<Form_pg_database>(GETSTRUCT(tuple))->datistemplate;
+    ReleaseSysCache(tuple);
+    return result;
+}
+
 } // namespace
 
 int node() {
     return node_setting;
 }
 
-bool node_is_given_to_all() {
+bool node_is_for_registry() {
     const GucSource source = server::setting(node_name).source;
-    return source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT;
+    return source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT && !is_in_template();
 }
 
 const char *how_to_unset_node() {

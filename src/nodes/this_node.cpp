@@ -21,7 +21,7 @@ LocalTransactionId replied_in = InvalidLocalTransactionId;
 // Whether this instance has left unsaid what others should know, or what it should pass on.
 bool lacks_word(const registry::Registry &registry, registry::Acts acts,
                 const Verdict<registry::StoredAct> &verdict) {
-    return registry.lack(verdict, settings::node_is_given_to_all()).any() ||
+    return registry.lack(verdict, settings::node_is_for_registry()).any() ||
            std::any_of(acts.begin(), acts.end(), [&registry](const registry::StoredAct &act) {
                return registry.is_contested(act);
            });
@@ -29,7 +29,7 @@ bool lacks_word(const registry::Registry &registry, registry::Acts acts,
 
 // Has a background worker say what this instance has left unsaid, after a transaction.
 void start_announcer(int setting, TransactionId after) {
-    announcer::start(settings::node_is_given_to_all() ? setting : settings::node_unset, after);
+    announcer::start(settings::node_is_for_registry() ? setting : settings::node_unset, after);
 }
 
 int find_node(std::int64_t now_us) {

@@ -225,7 +225,7 @@ class Registry {
 
     // Tells whether an act that takes numbers is still in force for one of them.
     [[nodiscard]] constexpr bool stands(const AnyAct &act, std::int32_t node) const noexcept {
-        if (!act.holds() || !act.covers(node))
+        if (!act.holds() || !act.covers(node) || is_inherited(act))
             return false;
         const AnyAct *decides = standing(act.about, node);
         return decides != nullptr && decides->id == act.id;
@@ -449,6 +449,14 @@ class Registry {
     }
 
   private:
+    // Whether an act tells of the setting of the database that this one was copied from by CREATE
+    // DATABASE. Both have the setting of their server, and need not know of each other.
+    [[nodiscard]] constexpr bool is_inherited(const Act &act) const noexcept {
+        return act.kind == Kind::setting && act.written_here &&
+               act.about.system_identifier == self_.system_identifier &&
+               act.about.database != self_.database;
+    }
+
     // Returns the latest act of those that fit; of equals one that takes numbers, since to keep a
     // number does less harm than to give it away; null: none fits.
     template <typename Fits>

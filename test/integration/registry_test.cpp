@@ -458,6 +458,34 @@ TEST(Settings, OfTwoDatabasesAreFoundToBeEqual) {
     EXPECT_EQ(Session(server).sqlstate(node), "55000");
 }
 
+// Waits until a database knows so many claims.
+void wait_until_claims(const Server &server, const std::string &database, int count) {
+    Session session(server, database);
+    wait_for(session, "(SELECT count(*) FROM snowflake.cluster) = " + std::to_string(count));
+}
+
+// Databases that are made of a template share the setting of their server, and work, as long as
+// they do not replicate to each other.
+TEST(Settings, OfATemplateAreNotThoseOfItsDatabases) {
+    const Server server(7, settings);
+    create(server, "template1");
+    EXPECT_EQ(Session(server, "template1").number(node), 7);
+    EXPECT_EQ(Session(server, "template1").number("SELECT count(*) FROM snowflake.nodes"), 0);
+    Session(server).run("CREATE DATABASE tenant");
+    EXPECT_EQ(Session(server, "tenant").number(node), 7);
+    wait_until_claims(server, "tenant", 1);
+    Session(server).run("CREATE DATABASE copied TEMPLATE tenant");
+    EXPECT_EQ(Session(server, "copied").number(node), 7);
+    EXPECT_EQ(Session(server, "copied").number("SELECT snowflake.claim_node(7)"), 7);
+    EXPECT_EQ(Session(server, "tenant").number(node), 7);
+    subscribe({server, "tenant"}, {server, "copied"}, "one", true);
+    wait_until_claims(server, "tenant", 2);
+    EXPECT_EQ(Session(server, "tenant").number(node), 7); // the earlier goes on
+    subscribe({server, "copied"}, {server, "tenant"}, "two", true);
+    wait_until_claims(server, "copied", 2);
+    EXPECT_EQ(Session(server, "copied").sqlstate(node), "55000");
+}
+
 // Writes the number of the setting from the first ID on, although its transaction is rolled back.
 TEST(Settings, AreInTheRegistryFromTheFirstIdOn) {
     const Server server(0, settings);

@@ -140,6 +140,17 @@ TEST(Claims, AreAlsoMadeBySettings) {
 TEST(Claims, OfADatabaseAreNotThoseOfAnotherOfTheServer) {
     const Instance neighbour{.system_identifier = server, .database = database + 1, .copy = 0};
     expect_taken(neighbour, 7, {act(Kind::setting, neighbour, 7, 1)});
+    // One that came with CREATE DATABASE, from a database that has the setting of the same server.
+    Act inherited = act(Kind::setting, neighbour, 7, 1);
+    inherited.written_here = true;
+    expect_valid(7, 7, {inherited});
+    expect_valid(7, 7, {inherited, act(Kind::setting, me, 7, 2)});
+    expect_valid(7, no_setting, {inherited, claim(me, 7, 2)});
+    Act claimed = claim(neighbour, 7, 1);
+    claimed.written_here = true;
+    expect_taken(neighbour, 7, {claimed});
+    inherited.about.system_identifier = server + 1; // by pg_createsubscriber
+    expect_taken(inherited.about, 7, {inherited});
 }
 
 TEST(Claims, ForLeasesAreNotTheInstancesOwn) {
