@@ -79,12 +79,12 @@ bool say_what_lacks(int setting) {
     } else if (lack.setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
-        act.name = registry::default_name(setting);
+        act.name = registry::default_name();
         registry::date_claim(act, registry, now_us);
         registry::write(act);
     } else {
         act.kind = Kind::here;
-        act.name = registry::default_name(0);
+        act.name = registry::default_name();
         act.claimed_at = now_us;
         registry::write(act);
     }

@@ -303,7 +303,9 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     NewAct act = registry::own_act(now.registry, now.now_us);
     act.kind = Kind::claim;
     act.first = act.last = wanted.node;
-    act.name = name != nullptr ? name : registry::default_name(wanted.node);
+    if (name == nullptr)
+        name = own != nullptr ? own->name : registry::default_name();
+    act.name = name;
     registry::date_claim(act, now.registry, now.now_us);
     if (before != nullptr && before->holds())
         act.claimed_at = before->claimed_at;
@@ -357,7 +359,7 @@ std::int32_t announce() {
     if (count == 0) {
         NewAct here = registry::own_act(registry, now_us);
         here.kind = Kind::here;
-        here.name = registry::default_name(0);
+        here.name = registry::default_name();
         here.claimed_at = now_us;
         registry::write(here);
         ++count;
@@ -406,7 +408,7 @@ void separate(bool forced) {
     instance.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
     registry::write({.kind = Kind::separate,
                      .about = instance,
-                     .name = registry::default_name(0),
+                     .name = registry::default_name(),
                      .claimed_at = start.now_us,
                      .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
                      .free_from = 0,
@@ -502,7 +504,7 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
         while (node < last && !is_reserved(node + 1))
             ++node;
         act.last = node;
-        act.name = registry::default_name(act.first);
+        act.name = registry::default_name();
         registry::date_claim(act, start.registry, start.now_us);
         registry::write(act);
         count += act.last - act.first + 1;

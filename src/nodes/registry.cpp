@@ -399,9 +399,8 @@ void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int3
            .answers = {}});
 }
 
-const char *default_name(std::int32_t node) {
-    const char *cluster = GetConfigOption("cluster_name", true, false);
-    return cluster != nullptr && *cluster != '\0' ? pstrdup(cluster) : psprintf("node %d", node);
+const char *default_name() {
+    return psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId));
 }
 
 } // namespace snowflake::registry

@@ -85,7 +85,8 @@ void say_again(NewAct act, const StoredAct &before);
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us);
 
-// The name of an instance that was given none: cluster_name, or else the number. palloc'd.
-const char *default_name(std::int32_t node);
+// Returns the name of an instance that was given none: its host and database. The cluster_name of
+// servers that a distribution has set up is often the same on all. palloc'd.
+const char *default_name();
 
 } // namespace snowflake::registry

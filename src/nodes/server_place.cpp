@@ -32,11 +32,16 @@ unsigned long long number_of_control_file() {
 
 } // namespace
 
+const char *host() {
+    constexpr int longest = 255;
+    char *name = static_cast<char *>(palloc0(longest + 1));
+    (void)gethostname(name, longest);
+    return name;
+}
+
 const char *here() {
-    char host[256] = "";
-    (void)gethostname(host, sizeof host - 1);
     const char *of_machine = machine();
-    return psprintf("%s%s%s:%s#%llu", host, *of_machine != '\0' ? "/" : "", of_machine, DataDir,
+    return psprintf("%s%s%s:%s#%llu", host(), *of_machine != '\0' ? "/" : "", of_machine, DataDir,
                     number_of_control_file());
 }
 

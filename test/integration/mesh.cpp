@@ -113,10 +113,8 @@ bool Mesh::available() {
 }
 
 Member &Mesh::add(const std::string &name, const std::vector<std::string> &launcher) {
-    std::vector<std::string> settings = member_settings;
-    settings.push_back("cluster_name = '" + name + "'");
     members_.push_back(std::make_unique<Member>(
-        Member{.name = name, .server = std::make_unique<Server>(0, settings, launcher)}));
+        Member{.name = name, .server = std::make_unique<Server>(0, member_settings, launcher)}));
 
     const Server &server = *members_.back()->server;
     Session session(server);

@@ -56,9 +56,10 @@ void expect_agreement(const Mesh &mesh) {
     }
 }
 
-int claim(const Member &member, const std::string &arguments = "") {
-    return static_cast<int>(
-        Session(*member.server).number("SELECT snowflake.claim_node(" + arguments + ")"));
+int claim(const Member &member, int node) {
+    return static_cast<int>(Session(*member.server)
+                                .number("SELECT snowflake.claim_node(" + std::to_string(node) +
+                                        ", '" + member.name + "')"));
 }
 
 std::string error_of(const Member &member, const std::string &statement) {
@@ -84,7 +85,7 @@ class MeshTest : public testing::Test {
     void add(const std::string &name, const std::vector<std::string> &launcher = {}) {
         const Member &member = mesh_.add(name, launcher);
         mesh_.join_last();
-        claim(member, std::to_string(mesh_.members().size()));
+        claim(member, static_cast<int>(mesh_.members().size()));
         mesh_.wait_until_quiet();
     }
     void add_three() {
@@ -165,7 +166,7 @@ TEST_F(MeshTest, DoesNotMindClocksMinutesApart) {
         Mesh mesh;
         const auto add = [&mesh](const char *name, const std::vector<std::string> &launcher) {
             const Member &member = mesh.add(name, launcher);
-            claim(member, std::to_string(mesh.members().size()));
+            claim(member, static_cast<int>(mesh.members().size()));
             mesh.join_last();
             Session(*member.server).run("SELECT snowflake.announce_node()");
             mesh.wait_until_quiet();
@@ -216,7 +217,7 @@ TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     Session(*late.server).run("ALTER SYSTEM RESET snowflake.node");
     Session(*late.server).run("SELECT pg_reload_conf()");
     wait_for(*late.server, "SELECT current_setting('snowflake.node')", "0");
-    EXPECT_EQ(claim(late, "4"), 4);
+    EXPECT_EQ(claim(late, 4), 4);
     Inserters all = start_clients(mesh_, 200);
     inserted += wait_for_all(all);
     expect_agreement(mesh_);
@@ -232,7 +233,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     for (const Member *one : {&early, &late}) {
         Session session(*one->server);
         session.run("SELECT snowflake.release_node()");
-        session.run("SELECT snowflake.claim_node(9)");
+        EXPECT_EQ(claim(*one, 9), 9);
         EXPECT_EQ(session.number("SELECT snowflake.node()"), 9);
     }
 
