@@ -419,8 +419,8 @@ std::int32_t take_over(bool forced) {
     const Start start = begin();
     const StoredAct *predecessor = nullptr;
     for (const StoredAct &act : start.acts)
-        if (act.written_here && !is_passed_on(act.id) && act.about != start.registry.self() &&
-            act.holds() && start.registry.stands(act, act.first) &&
+        if (act.is_of_this_server() && act.about != start.registry.self() && act.holds() &&
+            start.registry.stands(act, act.first) &&
             (predecessor == nullptr || act.said_at > predecessor->said_at))
             predecessor = &act;
     if (predecessor == nullptr)

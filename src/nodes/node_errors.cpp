@@ -41,7 +41,7 @@ using registry::StoredAct;
 }
 
 [[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
-    const char *more = better.written_here
+    const char *more = better.is_of_this_server()
                            ? "If this server has taken its place, as after pg_upgrade: "
                              "SELECT snowflake.take_over_node();"
                            : psprintf("If the two have nothing to do with each other: "

@@ -98,6 +98,10 @@ struct Act {
     [[nodiscard]] constexpr bool ends() const noexcept {
         return kind == Kind::release || kind == Kind::remove;
     }
+    // Whether this server has said it, rather than passed it on.
+    [[nodiscard]] constexpr bool is_of_this_server() const noexcept {
+        return written_here && !is_passed_on(id);
+    }
 };
 
 // Whether what a database of a server does with its number can depend on an act.
@@ -183,7 +187,7 @@ class Registry {
                                                           .database = database,
                                                           .copy = 0} {
         const AnyAct *separated = latest([this](const AnyAct &act) {
-            return act.kind == Kind::separate && act.written_here &&
+            return act.kind == Kind::separate && act.is_of_this_server() &&
                    act.about.system_identifier == self_.system_identifier &&
                    act.about.database == self_.database;
         });
@@ -452,7 +456,7 @@ class Registry {
     // Whether an act tells of the setting of the database that this one was copied from by CREATE
     // DATABASE. Both have the setting of their server, and need not know of each other.
     [[nodiscard]] constexpr bool is_inherited(const Act &act) const noexcept {
-        return act.kind == Kind::setting && act.written_here &&
+        return act.kind == Kind::setting && act.is_of_this_server() &&
                act.about.system_identifier == self_.system_identifier &&
                act.about.database != self_.database;
     }
@@ -546,7 +550,8 @@ class Registry {
     [[nodiscard]] static constexpr bool is_later(const Act &act, const Act &than) noexcept {
         if (act.said_at != than.said_at)
             return act.said_at > than.said_at;
-        return act.holds() != than.holds() ? act.holds() : than.id < act.id;
+        // Of an act and the same one passed on, the act itself.
+        return act.holds() != than.holds() ? act.holds() : act.id < than.id;
     }
 
     [[nodiscard]] constexpr bool is_said_by_self(const Act &act) const noexcept {

@@ -149,6 +149,10 @@ TEST(Claims, OfADatabaseAreNotThoseOfAnotherOfTheServer) {
     Act claimed = claim(neighbour, 7, 1);
     claimed.written_here = true;
     expect_taken(neighbour, 7, {claimed});
+    Act passed = act(Kind::setting, neighbour, 7, 1); // by this one, and so from another server
+    passed.id = passed_on(passed.id);
+    passed.written_here = true;
+    expect_taken(neighbour, 7, {passed});
     inherited.about.system_identifier = server + 1; // by pg_createsubscriber
     expect_taken(inherited.about, 7, {inherited});
 }
@@ -421,6 +425,9 @@ TEST(Claims, OfRivalsArePassedOnByAThird) {
     range.last = 12;
     expect_contested({one, range}, one, true);
     expect_contested({one, range}, range, true);
+    // What stands is the act itself, whichever came first.
+    for (const std::vector<Act> &acts : {std::vector<Act>{one, passed}, {passed, one}})
+        EXPECT_EQ(see(acts).standing(other, 9)->id, one.id);
 }
 
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
