@@ -52,7 +52,8 @@ SELECT nextval('elsewhere.far_id_seq');
 -- What fails only when it runs stands in the way as well. The others are converted.
 CREATE TABLE other (id serial);
 CREATE TABLE called (id serial);
-CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE VIEW call_view AS SELECT for_integers(id) FROM called;
 CALL snowflake.convert_all('everything');
 SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('other'::regclass, 'called'::regclass) AND attname = 'id' ORDER BY 1;

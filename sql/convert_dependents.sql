@@ -9,7 +9,8 @@ CREATE ROLE "regress_snowflake Reader";
 GRANT ALL ON SCHEMA dep TO regress_snowflake_owner;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_snowflake_space LOCATION '';
-CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 
 CREATE TABLE base (id serial PRIMARY KEY, t text, u integer);
 INSERT INTO base (t, u) VALUES ('x', 1);

@@ -12,14 +12,14 @@ BEGIN
     RAISE EXCEPTION 'no % during business hours', tg_tag
         USING ERRCODE = current_setting('events.refuse_with'), DETAIL = 'It is noon.', HINT = 'Wait.';
 END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE FUNCTION convert(refuse_with text, OUT code text, OUT message text, OUT detail text, OUT hint text)
     LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('events.refuse_with', refuse_with, true);
-    PERFORM snowflake.convert_sequence_to_snowflake('events.refused_id_seq');
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-        hint = PG_EXCEPTION_HINT;
+    SELECT * INTO code, message, detail, hint
+        FROM outcome($convert$SELECT snowflake.convert_sequence_to_snowflake('events.refused_id_seq')$convert$);
 END $$;
 CREATE EVENT TRIGGER regress_snowflake_refuse ON ddl_command_start WHEN TAG IN ('DROP VIEW') EXECUTE FUNCTION refuse();
 SELECT c.* FROM unnest('{P0001,42501,42P01,23505,22000,55000}'::text[]) code, convert(code) c;
@@ -36,7 +36,6 @@ BEGIN
     PERFORM 1 / 0;
 EXCEPTION WHEN division_by_zero THEN
 END $$;
-CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
 CREATE VIEW faulty AS
     SELECT for_integers(id) FROM refused;
 CREATE EVENT TRIGGER regress_snowflake_catch ON ddl_command_start EXECUTE FUNCTION catch();

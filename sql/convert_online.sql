@@ -21,16 +21,8 @@ EXCEPTION WHEN feature_not_supported THEN
     RETURN QUERY SELECT * FROM string_to_table(detail, E'\n');
 END $$;
 
-CREATE FUNCTION failure(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    detail text;
-BEGIN
-    EXECUTE command;
-    RETURN 'none';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-    RETURN concat_ws(': ', SQLSTATE, SQLERRM, nullif(detail, ''));
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 
 CREATE TABLE customers (id serial PRIMARY KEY, name text, parent_id integer REFERENCES customers);
 CREATE TABLE orders (id bigint, customer_id integer NOT NULL REFERENCES customers ON DELETE CASCADE, touched integer DEFAULT 0);
@@ -54,10 +46,10 @@ SELECT coalesce(replace(effect, pg_size_pretty(size), 'SIZE'), effect) AS effect
 SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true, pause => '10 ms', max_lag => '64 MB') WHERE command ~ 'fill';
 
 -- Nothing runs before what it builds on.
-SELECT failure($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
+SELECT state, message, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
 CALL snowflake._fill_shadows('customers_id_seq', 'customers');
 CALL snowflake._fill_shadows('customers_id_seq', 'pg_class');
-SELECT failure($$SELECT snowflake._add_keys('customers_id_seq')$$);
+SELECT state, message, detail FROM outcome($$SELECT snowflake._add_keys('customers_id_seq')$$);
 SELECT snowflake._validate_key('customers_id_seq', 'orders', 'orders_customer_id_fkey');
 CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => 'far');
 SELECT snowflake.cancel_conversion('customers_id_seq');
@@ -101,7 +93,7 @@ SELECT run_next('customers_id_seq') \gexec
 SELECT run_next('customers_id_seq') \gexec
 \set ECHO all
 SELECT * FROM steps('customers_id_seq');
-SELECT failure($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
+SELECT state, message, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
 -- What is added meanwhile gets its twin.
 CREATE INDEX late ON orders (customer_id);
 CREATE INDEX gone ON orders (customer_id);

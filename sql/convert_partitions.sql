@@ -18,7 +18,8 @@ CREATE TABLE refund (sale_id integer, year integer, FOREIGN KEY (sale_id, year) 
 CREATE INDEX sale_region ON sale (region_id);
 CREATE INDEX sale_only ON ONLY sale (id, region_id);
 CREATE TABLE log (sale_id integer);
-CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE TRIGGER keep BEFORE UPDATE OF id ON sale FOR EACH ROW EXECUTE FUNCTION keep();
 ALTER TABLE sale_20_all DISABLE TRIGGER keep;
 CREATE VIEW sale_20_view AS SELECT id FROM sale_20;

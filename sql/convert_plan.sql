@@ -7,7 +7,8 @@ CREATE TABLE customer (id serial PRIMARY KEY, name text);
 CREATE TABLE purchase (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer_id integer REFERENCES customer);
 CREATE VIEW customer_view AS SELECT id FROM customer;
 GRANT SELECT ON customer_view TO PUBLIC;
-CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE TRIGGER keep BEFORE UPDATE OF id ON customer FOR EACH ROW EXECUTE FUNCTION keep();
 
 -- The first line of each command. The temporary name of a new sequence contains an OID.

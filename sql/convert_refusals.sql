@@ -95,7 +95,8 @@ SELECT snowflake.convert_sequence_to_snowflake('by_hash_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('both_parents_id_seq');
 -- Expressions that have no meaning for bigint.
 CREATE TABLE called (id serial PRIMARY KEY);
-CREATE FUNCTION for_integers(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE VIEW call_view AS
     SELECT for_integers(id) FROM called;
 CREATE VIEW tree_view AS

@@ -18,7 +18,8 @@ INSERT INTO parted SELECT id, 1 FROM large;
 INSERT INTO wide_parted TABLE parted;
 CREATE INDEX ON reference (id);
 CREATE MATERIALIZED VIEW stored AS SELECT id, item FROM large;
-CREATE FUNCTION for_integers(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE VIEW faulty AS
     SELECT for_integers(id) FROM large;
 -- A function in an index counts on the search_path, as it can where the server does not restrict that of indexes.

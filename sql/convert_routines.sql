@@ -32,7 +32,8 @@ GRANT EXECUTE ON PROCEDURE add TO regress_snowflake_reader;
 CREATE VIEW ends AS SELECT last_id() AS last, after_last() AS after, n.name FROM named_like('%') n;
 CREATE FUNCTION all_ends() RETURNS SETOF ends LANGUAGE sql AS 'SELECT * FROM ends';
 CREATE POLICY last ON person USING (id <= last_id());
-CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE TRIGGER late BEFORE UPDATE ON person FOR EACH ROW WHEN (new.id < after_last()) EXECUTE FUNCTION keep();
 -- What default privileges would give them anew, they do not get.
 ALTER DEFAULT PRIVILEGES IN SCHEMA routines GRANT EXECUTE ON ROUTINES TO regress_snowflake_reader;

@@ -1,12 +1,6 @@
 -- Every error: SQLSTATE, message, hint; and the session goes on.
-CREATE FUNCTION outcome(statement text, OUT state text, OUT message text, OUT hint text)
-    LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    state := 'no error';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 \x on
 \pset format unaligned
 \pset footer off
@@ -96,4 +90,4 @@ SELECT * FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('s')$$);
 DROP SEQUENCE s, "Sma'll", edge, down, wide;
 DROP TABLE t;
 DROP VIEW v;
-DROP FUNCTION outcome;
+DROP FUNCTION outcome, keep, for_integers;

@@ -67,17 +67,9 @@ SELECT snowflake.nextval('strided', 'sonyflake');
 SELECT snowflake.nextval('slow', 'epoch=2015-01-01 tick=1ms timestamp:30 node:10 counter:12') IS NULL;
 
 -- Where the epoch is yet to come it is the layout that can be mended, not the clock.
-CREATE FUNCTION state_and_hint(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || hint;
-END $$;
-SELECT state_and_hint($$SELECT snowflake.nextval('slow', 'epoch=2109-01-01 tick=1ms timestamp:41 node:10 counter:12')$$);
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
+SELECT state, hint FROM outcome($$SELECT snowflake.nextval('slow', 'epoch=2109-01-01 tick=1ms timestamp:41 node:10 counter:12')$$);
 
 -- A MAXVALUE that ends within the present tick leaves no room to close that tick.
 CREATE SEQUENCE bounded;
@@ -101,4 +93,4 @@ SELECT snowflake.nextval('slow', NULL) AS nextval, snowflake.nextval(NULL, 'twit
 DROP TABLE tweets;
 DROP SEQUENCE slow, fast, mixed, strided, bounded;
 DROP PROCEDURE in_every_preset;
-DROP FUNCTION made, state_and_hint;
+DROP FUNCTION made, outcome, keep, for_integers;

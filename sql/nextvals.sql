@@ -7,13 +7,9 @@ CREATE FUNCTION fields(id bigint) RETURNS text LANGUAGE sql AS $$
                   snowflake.get_node(id), snowflake.get_count(id)) $$;
 CREATE FUNCTION put(seq regclass, tick int, node int, counter int) RETURNS boolean LANGUAGE sql AS $$
     SELECT setval(seq, (((1::bigint << 40) + tick) << 22) + (node << 12) + counter) IS NOT NULL $$;
-CREATE FUNCTION state(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
+CREATE FUNCTION state(statement text) RETURNS text LANGUAGE sql AS 'SELECT state FROM outcome(statement)';
 
 -- They go on through the ticks, and nextval goes on from the last.
 CREATE SEQUENCE s;
@@ -170,7 +166,7 @@ SET snowflake.node = 0;
 SELECT * FROM states('s');
 SET snowflake.node = 9;
 
-DROP FUNCTION fields, put, state, states, wal_records;
+DROP FUNCTION fields, put, outcome, keep, for_integers, state, states, wal_records;
 DROP SEQUENCE s, in_time, t, u;
 DROP VIEW v;
 DROP ROLE regress_snowflake_maker;

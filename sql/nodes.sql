@@ -1,14 +1,7 @@
 -- Node numbers: who has which, who gives way, and what then becomes of nextval. Other instances are rows
 -- that are inserted here as they would arrive by replication.
-CREATE FUNCTION outcome(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text)
-    LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    state := 'no error';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-        hint = PG_EXCEPTION_HINT;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/functions.sql
 CREATE PROCEDURE arrives(node int, name text, at timestamptz, identifier bigint DEFAULT 5,
                          kind text DEFAULT 'claim', free_from timestamptz DEFAULT NULL)
     LANGUAGE sql BEGIN ATOMIC
@@ -459,5 +452,5 @@ ROLLBACK;
 SELECT snowflake.get_node(snowflake.nextval('s'));
 
 DROP SEQUENCE s;
-DROP FUNCTION outcome;
+DROP FUNCTION outcome, keep, for_integers;
 DROP ROLE regress_snowflake_operator, regress_snowflake_user;
