@@ -224,12 +224,14 @@ TEST_F(MeshTest, LetsAServerJoinLateButWithANumberOfItsOwn) {
     EXPECT_EQ(late.rows(), inserted);
 }
 
-// Two servers claim the same number while neither receives anything from the other.
+// Two servers claim the same number while neither hears of the other, nor by way of the third.
 TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     add_three();
     const Member &early = member(0);
     const Member &late = member(1);
+    const Member &third = member(2);
     cut(early, late);
+    cut(third, late);
     for (const Member *one : {&early, &late}) {
         Session session(*one->server);
         session.run("SELECT snowflake.release_node()");
@@ -241,6 +243,7 @@ TEST_F(MeshTest, SettlesADoubleClaimTheSameWayOnBothSides) {
     Session session(*late.server);
     session.run("INSERT INTO orders (maker) VALUES ('south')");
     heal(early, late);
+    heal(third, late);
     mesh_.wait_until_quiet();
     for (const auto &member : mesh_.members())
         EXPECT_EQ(member->cluster(), "3 west, 9 north, 9 south lost to north");
