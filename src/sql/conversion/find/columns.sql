@@ -77,6 +77,16 @@ CREATE TYPE snowflake._conversion_column AS (
     is_inherited boolean,  -- altered together with the same column of a parent
     is_strangers boolean); -- the default is only taken out of the way, and set again
 
+CREATE FUNCTION snowflake._column(
+        relid regclass, attnum smallint, attname name,
+        is_identity boolean DEFAULT false, attrdef oid DEFAULT NULL,
+        old_default text DEFAULT NULL, new_default text DEFAULT NULL,
+        widened boolean DEFAULT false, is_inherited boolean DEFAULT false, is_strangers boolean DEFAULT false)
+    RETURNS snowflake._conversion_column
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(relid, attnum, attname, is_identity, attrdef, old_default, new_default,
+               widened, is_inherited, is_strangers)::snowflake._conversion_column;
+
 -- A sequence that is converted, in either direction, and the columns that this concerns.
 CREATE TYPE snowflake._conversion_part AS (
     seq regclass,
@@ -86,6 +96,14 @@ CREATE TYPE snowflake._conversion_part AS (
     move_generated boolean, -- whether generated columns may become the last of their table
     columns snowflake._conversion_column[],
     online boolean); -- whether shadow columns take the place of those that are widened, see online/
+
+CREATE FUNCTION snowflake._part(
+        seq regclass, columns snowflake._conversion_column[],
+        increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false)
+    RETURNS snowflake._conversion_part
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ROW(seq, seq::text, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = seq), increment, move_generated,
+               columns, online)::snowflake._conversion_part;
 
 -- Finds all columns that hold values of a column, and the column itself. Values go from column to column through
 -- foreign keys, from the referenced to the referencing column, and up and down the inheritance.
@@ -169,22 +187,30 @@ BEGIN
             SELECT DISTINCT l.relid, l.attnum
                 FROM sources s CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
         )
-        SELECT a.attrelid::regclass, a.attnum, a.attname, coalesce(s.is_identity, false), s.attrdef, s.old_default,
-               -- The partitions of an identity column share it.
-               CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
-                   (SELECT new_default FROM sources WHERE is_identity)
-               ELSE s.new_default END,
-               t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
-               a.attinhcount > 0, false
+        SELECT c.*
             FROM linked l
             JOIN pg_class t ON t.oid = l.relid
             JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
             LEFT JOIN sources s ON s.relid = l.relid AND s.attnum = l.attnum
+            CROSS JOIN LATERAL snowflake._column(
+                a.attrelid, a.attnum, a.attname,
+                is_identity => coalesce(s.is_identity, false),
+                attrdef => s.attrdef,
+                old_default => s.old_default,
+                -- The partitions of an identity column share it.
+                new_default => CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
+                                        (SELECT new_default FROM sources WHERE is_identity)
+                                    ELSE s.new_default END,
+                widened => t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
+                is_inherited => a.attinhcount > 0) c
         UNION ALL
         -- A stranger's default keeps an identity from its sequence: it is set again as it was.
-        SELECT a.attrelid, a.attnum, a.attname, false, d.attrdef, d.old_default, d.old_default, false, false, true
+        SELECT c.*
             FROM defaults d
             JOIN pg_attribute a ON a.attrelid = d.relid AND a.attnum = d.attnum
+            CROSS JOIN LATERAL snowflake._column(
+                a.attrelid, a.attnum, a.attname, attrdef => d.attrdef,
+                old_default => d.old_default, new_default => d.old_default, is_strangers => true) c
             WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity);
 END
 $function$;

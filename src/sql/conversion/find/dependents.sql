@@ -17,6 +17,14 @@ CREATE TYPE snowflake._conversion_dependent AS (
     is_rebuilt boolean,   -- whether the server makes it again, without all it had
     comes_along boolean); -- whether it comes and goes with another object
 
+CREATE FUNCTION snowflake._dependent(
+        object snowflake._conversion_object, kind text, relid regclass DEFAULT NULL, name text DEFAULT NULL,
+        is_rebuilt boolean DEFAULT false, comes_along boolean DEFAULT false)
+    RETURNS snowflake._conversion_dependent
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(kind, object.classid, object.objid, relid, name, object.depth, is_rebuilt,
+               comes_along)::snowflake._conversion_dependent;
+
 -- A step of conversion_plan(), without its number.
 CREATE TYPE snowflake._conversion_step AS (
     command text,      -- NULL: the step is a remark
@@ -140,10 +148,12 @@ BEGIN
     objects := ARRAY(SELECT o FROM snowflake._dependent_objects(columns) o);
     objects := ARRAY(SELECT o FROM snowflake._constraint_objects(objects) o);
     RETURN QUERY
-        SELECT CASE WHEN o.depth < 1000 THEN d.kind END, o.classid, o.objid, d.relid, d.name, o.depth,
-               d.is_rebuilt, d.comes_along
+        SELECT found.*
             FROM unnest(objects) o
             LEFT JOIN snowflake._kinds_found(objects) d ON d.classid = o.classid AND d.objid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => CASE WHEN o.depth < 1000 THEN d.kind END, relid => d.relid, name => d.name,
+                is_rebuilt => d.is_rebuilt, comes_along => d.comes_along) found
             WHERE d.comes_along IS NOT TRUE
               -- Owned sequences, and the TOAST table of a materialized view, come and go with it.
               AND NOT (o.classid = 'pg_class'::regclass

@@ -87,14 +87,16 @@ CREATE FUNCTION snowflake._constraint_found(objects snowflake._conversion_object
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'constraint', o.classid, o.objid, k.conrelid::regclass, NULL::text, o.depth, o.depth = 1,
-               -- Not-null constraints come and go with their column, constraint triggers are triggers.
-               CASE WHEN k.contype IN ('n', 't') THEN true
-                    WHEN o.depth > 1 THEN false
-                    WHEN k.conparentid <> 0 THEN true
-                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid)) END
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_constraint k ON k.oid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'constraint', relid => k.conrelid, is_rebuilt => o.depth = 1,
+                -- Not-null constraints come and go with their column, constraint triggers are triggers.
+                comes_along => CASE WHEN k.contype IN ('n', 't') THEN true
+                                    WHEN o.depth > 1 THEN false
+                                    WHEN k.conparentid <> 0 THEN true
+                                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid)) END) d
             WHERE o.classid = 'pg_constraint'::regclass
               AND (o.depth = 1 OR k.contype IN ('n', 't', 'c', 'u', 'p', 'x'));
 END

@@ -35,11 +35,12 @@ CREATE FUNCTION snowflake._generated_found(objects snowflake._conversion_object[
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'generated', o.classid, o.objid, a.attrelid::regclass, NULL::text, o.depth, false,
-               a.attgenerated = ''
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_attrdef f ON f.oid = o.objid
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'generated', relid => a.attrelid, comes_along => a.attgenerated = '') d
             WHERE o.classid = 'pg_attrdef'::regclass;
 END
 $function$;

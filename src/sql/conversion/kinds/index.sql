@@ -159,15 +159,15 @@ CREATE FUNCTION snowflake._index_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'index', o.classid, o.objid, i.indrelid::regclass, NULL::text, o.depth,
-               o.depth = 1 AND NOT found.is_only,
-               CASE WHEN o.depth > 1 OR found.is_only THEN false
-                    WHEN c.relispartition THEN false
-                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, true)) END
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_class c ON c.oid = o.objid
             JOIN pg_index i ON i.indexrelid = c.oid
             CROSS JOIN LATERAL (SELECT c.relkind = 'I' AND NOT i.indisvalid) found(is_only)
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'index', relid => i.indrelid, is_rebuilt => o.depth = 1 AND NOT found.is_only,
+                comes_along => o.depth = 1 AND NOT found.is_only AND NOT c.relispartition
+                               AND NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, true))) d
             WHERE o.classid = 'pg_class'::regclass
               AND CASE WHEN found.is_only
                        THEN NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)

@@ -7,9 +7,10 @@ CREATE FUNCTION snowflake._policy_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'policy', o.classid, o.objid, p.polrelid::regclass, NULL::text, o.depth, false, false
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_policy p ON p.oid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(o, kind => 'policy', relid => p.polrelid) d
             WHERE o.classid = 'pg_policy'::regclass;
 END
 $function$;

@@ -7,9 +7,10 @@ CREATE FUNCTION snowflake._publication_found(objects snowflake._conversion_objec
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'publication', o.classid, o.objid, b.prrelid::regclass, NULL::text, o.depth, false, false
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_publication_rel b ON b.oid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(o, kind => 'publication', relid => b.prrelid) d
             WHERE o.classid = 'pg_publication_rel'::regclass;
 END
 $function$;

@@ -8,10 +8,10 @@ CREATE FUNCTION snowflake._routine_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'routine', o.classid, o.objid, NULL::regclass, p.oid::regprocedure::text, o.depth,
-               false, false
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_proc p ON p.oid = o.objid AND p.prokind <> 'a'
+            CROSS JOIN LATERAL snowflake._dependent(o, kind => 'routine', name => p.oid::regprocedure::text) d
             WHERE o.classid = 'pg_proc'::regclass;
 END
 $function$;

@@ -7,9 +7,10 @@ CREATE FUNCTION snowflake._rule_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'rule', o.classid, o.objid, r.ev_class::regclass, NULL::text, o.depth, false, false
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_rewrite r ON r.oid = o.objid AND r.rulename <> '_RETURN'
+            CROSS JOIN LATERAL snowflake._dependent(o, kind => 'rule', relid => r.ev_class) d
             WHERE o.classid = 'pg_rewrite'::regclass;
 END
 $function$;

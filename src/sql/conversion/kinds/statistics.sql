@@ -8,11 +8,13 @@ CREATE FUNCTION snowflake._statistics_found(objects snowflake._conversion_object
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'statistics', o.classid, o.objid, s.stxrelid::regclass, NULL::text, o.depth, o.depth = 1,
-               o.depth = 1 AND coalesce(s.stxstattarget, -1) < 0
-                   AND s.stxowner = snowflake._owner(s.stxrelid)
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_statistic_ext s ON s.oid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'statistics', relid => s.stxrelid, is_rebuilt => o.depth = 1,
+                comes_along => o.depth = 1 AND coalesce(s.stxstattarget, -1) < 0
+                               AND s.stxowner = snowflake._owner(s.stxrelid)) d
             WHERE o.classid = 'pg_statistic_ext'::regclass;
 END
 $function$;

@@ -8,13 +8,16 @@ CREATE FUNCTION snowflake._trigger_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'trigger', o.classid, o.objid, t.tgrelid::regclass, NULL::text, o.depth, false,
-               t.tgisinternal OR t.tgparentid <> 0
-               OR CASE WHEN t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
-                       THEN EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p, snowflake._triggers_on_shadow(p.relid, p.shadow) x
-                                        WHERE x = t.tgname) END IS TRUE
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_trigger t ON t.oid = o.objid
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'trigger', relid => t.tgrelid,
+                comes_along =>
+                    t.tgisinternal OR t.tgparentid <> 0
+                    OR CASE WHEN t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
+                            THEN EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p, snowflake._triggers_on_shadow(p.relid, p.shadow) x
+                                             WHERE x = t.tgname) END IS TRUE) d
             WHERE o.classid = 'pg_trigger'::regclass;
 END
 $function$;

@@ -8,10 +8,11 @@ CREATE FUNCTION snowflake._view_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'view', o.classid, o.objid, r.ev_class::regclass, r.ev_class::regclass::text, o.depth,
-               false, false
+        SELECT d.*
             FROM unnest(objects) o
             JOIN pg_rewrite r ON r.oid = o.objid AND r.rulename = '_RETURN'
+            CROSS JOIN LATERAL snowflake._dependent(
+                o, kind => 'view', relid => r.ev_class, name => r.ev_class::regclass::text) d
             WHERE o.classid = 'pg_rewrite'::regclass;
 END
 $function$;

@@ -27,7 +27,7 @@ CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval
 DECLARE
     progress snowflake._fill_progress;
 BEGIN
-    IF NOT EXISTS (SELECT FROM unnest((snowflake._conversion_part(seq, 'drop', false, true)).columns) c
+    IF NOT EXISTS (SELECT FROM unnest((snowflake._conversion_part(seq, online => true)).columns) c
                        WHERE c.relid = tab AND c.widened) THEN
         RAISE EXCEPTION 'the conversion of sequence % widens no column of table %', seq, tab
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -234,7 +234,7 @@ CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass)
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] :=
-        snowflake._shadows((snowflake._conversion_part(seq, 'drop', false, true)).columns);
+        snowflake._shadows((snowflake._conversion_part(seq, online => true)).columns);
 BEGIN
     RETURN (
         SELECT x.name
@@ -292,14 +292,14 @@ CREATE FUNCTION snowflake._validate_key(seq regclass, tab regclass, constraint_n
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    IF NOT EXISTS (SELECT FROM snowflake._key_twins(snowflake._shadows((snowflake._conversion_part(seq, 'drop', false, true)).columns)) t
+    IF NOT EXISTS (SELECT FROM snowflake._key_twins(snowflake._shadows((snowflake._conversion_part(seq, online => true)).columns)) t
                        WHERE t.relid = tab AND t.name = constraint_name AND t.twin IS NOT NULL) THEN
         RAISE EXCEPTION 'table % has no foreign key % for its shadow columns yet', tab, quote_ident(constraint_name)
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
     END IF;
     -- The key touches another table, which may have another owner by now.
-    PERFORM snowflake._require_no_obstacles(snowflake._conversion_part(seq, 'drop', false, true));
+    PERFORM snowflake._require_no_obstacles(snowflake._conversion_part(seq, online => true));
     PERFORM snowflake._validate(tab, constraint_name);
 END
 $function$;

@@ -112,7 +112,7 @@ CREATE FUNCTION snowflake._run_stage(seq regclass, increment text, stage text, c
     AS $function$
 BEGIN
     RETURN (snowflake._conversion_run(
-        (seq, true, increment, false, stage)::snowflake._conversion_request, caller_search_path)).altered;
+        snowflake._request(seq, increment => increment, stage => stage), caller_search_path)).altered;
 END
 $function$;
 
@@ -139,10 +139,11 @@ CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text, caller_s
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    request constant snowflake._conversion_request := (seq, true, increment, false, 'trial');
+    request constant snowflake._conversion_request :=
+        snowflake._request(seq, increment => increment, stage => 'rehearsal');
     state snowflake._conversion_state;
 BEGIN
-    IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, increment, false, true))) THEN
+    IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, increment, online => true))) THEN
         RETURN; -- It has begun already.
     END IF;
     state := snowflake._state_by_attempts(request);

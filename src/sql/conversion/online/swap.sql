@@ -13,7 +13,7 @@ BEGIN
         SELECT d FROM snowflake._conversion_dependents(columns) d
             WHERE NOT (d.kind IN ('index', 'statistics') AND d.depth = 1)
         UNION ALL
-        SELECT DISTINCT ('statistics', d.classid, d.objid, s.stxrelid::regclass, NULL, 1, false, false)::snowflake._conversion_dependent
+        SELECT DISTINCT snowflake._dependent((d.classid, d.objid, 1, false), kind => 'statistics', relid => s.stxrelid)
             FROM unnest(columns) c
             JOIN pg_depend d ON d.classid = 'pg_statistic_ext'::regclass AND d.refclassid = 'pg_class'::regclass
                             AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
@@ -239,8 +239,10 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._swap_exchange(work);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(
-        ARRAY(SELECT (c.relid, c.attnum, c.attname, c.is_identity AND NOT c.widened, c.attrdef, c.old_default, c.new_default,
-                      c.widened, c.is_inherited, c.is_strangers)::snowflake._conversion_column
+        ARRAY(SELECT snowflake._column(
+                         c.relid, c.attnum, c.attname, is_identity => c.is_identity AND NOT c.widened, attrdef => c.attrdef,
+                         old_default => c.old_default, new_default => c.new_default, widened => c.widened,
+                         is_inherited => c.is_inherited, is_strangers => c.is_strangers)
                   FROM unnest(part.columns) c));
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);

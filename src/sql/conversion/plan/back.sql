@@ -8,8 +8,7 @@ CREATE FUNCTION snowflake._columns_back(seq regclass)
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$
-    SELECT f.adrelid, f.adnum, a.attname, false, f.oid, pg_get_expr(f.adbin, f.adrelid), replaced.expression,
-           false, a.attinhcount > 0, false
+    SELECT c.*
         FROM pg_class s
         JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass
                         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
@@ -20,6 +19,9 @@ CREATE FUNCTION snowflake._columns_back(seq regclass)
             SELECT CASE WHEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
                         THEN snowflake._default_replaced(f.oid, seq, false) END
         ) replaced(expression)
+        CROSS JOIN LATERAL snowflake._column(
+            f.adrelid, f.adnum, a.attname, attrdef => f.oid, old_default => pg_get_expr(f.adbin, f.adrelid),
+            new_default => replaced.expression, is_inherited => a.attinhcount > 0) c
         WHERE s.oid = seq AND replaced.expression IS NOT NULL
           AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner))
 $function$;
@@ -37,8 +39,7 @@ BEGIN
                   HINT = 'Give each column that uses it a sequence of its own: '
                          'CREATE SEQUENCE name; ALTER TABLE name ALTER COLUMN name SET DEFAULT nextval(''name'');';
     END IF;
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), 'drop', false,
-            ARRAY(SELECT c FROM snowflake._columns_back(seq) c), false)::snowflake._conversion_part;
+    RETURN snowflake._part(seq, ARRAY(SELECT c FROM snowflake._columns_back(seq) c));
 END
 $function$;
 

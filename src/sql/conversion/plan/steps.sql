@@ -2,7 +2,8 @@
 
 -- Returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller's. The mark
 -- of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again.
-CREATE FUNCTION snowflake._conversion_part(seq regclass, increment text, move_generated boolean, online boolean)
+CREATE FUNCTION snowflake._conversion_part(
+        seq regclass, increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
@@ -12,8 +13,7 @@ BEGIN
     IF increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
         increment := 'keep';
     END IF;
-    RETURN (seq, seq::text, (SELECT relowner FROM pg_class WHERE oid = seq), increment, move_generated,
-            ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), online)::snowflake._conversion_part;
+    RETURN snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), increment, move_generated, online);
 END
 $function$;
 

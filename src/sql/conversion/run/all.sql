@@ -58,7 +58,7 @@ DECLARE
     altered integer;
     obstacles text;
 BEGIN
-    IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse', false, false)) THEN
+    IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse')) THEN
         RETURN NULL;
     END IF;
     altered := snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);

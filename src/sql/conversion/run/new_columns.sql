@@ -100,7 +100,7 @@ DECLARE
     full_table regclass;
 BEGIN
     SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) INTO detail
-        FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
+        FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
         WHERE c.widened AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
         ORDER BY c.relid::oid
         LIMIT 1;
@@ -109,7 +109,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT c.relid INTO full_table
-        FROM unnest((snowflake._conversion_part(seq, 'refuse', false, false)).columns) c
+        FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
         WHERE c.widened AND NOT snowflake._is_empty(c.relid)
         ORDER BY c.relid::oid
         LIMIT 1;

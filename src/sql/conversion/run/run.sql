@@ -208,7 +208,8 @@ CREATE FUNCTION snowflake._convert_to_snowflake(
 DECLARE
     state constant snowflake._conversion_state :=
         snowflake._conversion_run(
-            (seq, true, increment, move_generated, CASE WHEN online THEN 'swap' END)::snowflake._conversion_request,
+            snowflake._request(seq, increment => increment, move_generated => move_generated,
+                                stage => CASE WHEN online THEN 'swap' END),
             caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
@@ -241,7 +242,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run((seq, false, 'drop', false, NULL)::snowflake._conversion_request, caller_search_path);
+        snowflake._conversion_run(snowflake._request(seq, to_snowflake => false), caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

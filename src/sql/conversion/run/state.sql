@@ -7,6 +7,13 @@ CREATE TYPE snowflake._conversion_request AS (
     increment text, move_generated boolean, -- see _conversion_part
     stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
 
+CREATE FUNCTION snowflake._request(
+        seq regclass, to_snowflake boolean DEFAULT true, increment text DEFAULT 'drop',
+        move_generated boolean DEFAULT false, stage text DEFAULT NULL)
+    RETURNS snowflake._conversion_request
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(seq, to_snowflake, increment, move_generated, stage)::snowflake._conversion_request;
+
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
@@ -131,7 +138,7 @@ END
 $function$;
 
 -- Returns what the conversion of a sequence works with; raises an error that names all obstacles.
-CREATE FUNCTION snowflake._state_of_conversion(part snowflake._conversion_part, is_trial boolean)
+CREATE FUNCTION snowflake._state_of_conversion(part snowflake._conversion_part, is_rehearsal boolean)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
@@ -142,7 +149,7 @@ BEGIN
     state := snowflake._state_of_tables(part);
     -- The plan is made as a whole, before its first command changes what it is made from.
     state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(part) s);
-    IF is_trial
+    IF is_rehearsal
        OR snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint) THEN
         state.emptied := snowflake._tables_to_empty(part.columns);
     END IF;
@@ -183,7 +190,7 @@ BEGIN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;
     part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL);
-    IF request.stage <> 'trial' THEN
+    IF request.stage <> 'rehearsal' THEN
         RETURN snowflake._state_of_stage(part, request.stage);
     END IF;
     RETURN snowflake._state_of_conversion(part, request.stage IS NOT NULL);
