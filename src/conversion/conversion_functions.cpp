@@ -328,6 +328,12 @@ Datum snowflake_greatest_value(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(value);
 }
 
+// _has_greatest_value_at_hand(regclass, smallint) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_has_greatest_value_at_hand);
+Datum snowflake_has_greatest_value_at_hand(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(relations::has_greatest_value_at_hand(PG_GETARG_OID(0), PG_GETARG_INT16(1)));
+}
+
 // _glimpse_last_value(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_glimpse_last_value);
 Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {

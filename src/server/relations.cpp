@@ -184,6 +184,18 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute) {
     return greatest;
 }
 
+bool has_greatest_value_at_hand(Oid table, AttrNumber attribute) {
+    Relation relation = try_relation_open(table, AccessShareLock);
+    if (relation == nullptr)
+        return false;
+    Relation index = maximum_index::open(relation, attribute, true);
+    const bool has = index != nullptr;
+    if (has)
+        index_close(index, AccessShareLock);
+    relation_close(relation, AccessShareLock);
+    return has;
+}
+
 std::int64_t glimpse_last_value(Oid sequence) {
     Relation relation = open_to_glimpse(sequence, RELKIND_SEQUENCE, ACL_SELECT | ACL_USAGE);
     if (relation == nullptr)

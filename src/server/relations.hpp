@@ -43,6 +43,9 @@ inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min(
 // the table has no such column.
 std::int64_t greatest_value(Oid table, AttrNumber attribute);
 
+// Tells whether a table has an index that tells the greatest value of a bigint column.
+bool has_greatest_value_at_hand(Oid table, AttrNumber attribute);
+
 // The same two values for somebody who only looks, without the rights of the owner: no_value where
 // the role may not read them, where policies may hide rows from it, where there is no such relation
 // or column, where somebody has locked it against readers, or where no index tells the greatest

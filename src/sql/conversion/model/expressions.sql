@@ -95,6 +95,12 @@ CREATE FUNCTION snowflake._greatest_value(tab regclass, attnum smallint)
     AS 'MODULE_PATHNAME', 'snowflake_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Tells whether an index tells the greatest value of a bigint column.
+CREATE FUNCTION snowflake._has_greatest_value_at_hand(tab regclass, attnum smallint)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_has_greatest_value_at_hand'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
 -- Tells whether _run_as() lets the caller act for a role, as SET ROLE would.
 CREATE FUNCTION snowflake._may_become(role oid)
     RETURNS boolean

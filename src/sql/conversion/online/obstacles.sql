@@ -77,13 +77,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
             WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
               AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype AND snowflake._is_large(pg_relation_size(t.oid))
-              AND NOT EXISTS (
-                  SELECT FROM pg_index i
-                      JOIN pg_class x ON x.oid = i.indexrelid
-                      JOIN pg_opclass o ON o.oid = i.indclass[0]
-                      WHERE i.indrelid = t.oid AND i.indisvalid AND i.indisready AND i.indpred IS NULL
-                        AND i.indkey[0] = a.attnum AND i.indoption[0] & 1 = 0 AND o.opcintype = 'bigint'::regtype
-                        AND x.relam = (SELECT oid FROM pg_am WHERE amname = 'btree'));
+              AND NOT snowflake._has_greatest_value_at_hand(t.oid, a.attnum);
 END
 $function$;
 
