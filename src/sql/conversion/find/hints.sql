@@ -73,35 +73,21 @@ CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_colum
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH key_table AS (
-            SELECT DISTINCT t.oid, t.relname
-                FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
-                WHERE NOT c.is_strangers AND t.relkind IN ('r', 'p', 'f')
-        ),
-        routine AS (
-            SELECT p.oid, p.prosrc, p.proargtypes, string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname) AS named
-                FROM pg_proc p
-                JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-                JOIN key_table k
-                  ON snowflake._names_word(p.prosrc, k.relname)
-                     OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid)
-                WHERE p.oid >= 16384
-                  AND NOT EXISTS (SELECT FROM pg_depend d
-                                      WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-                GROUP BY p.oid
-        )
-        SELECT format('%s, which sees keys of %s, names table %s, whose columns %s are integers',
-                      pg_describe_object('pg_proc'::regclass, r.oid, 0), r.named, i.relid,
-                      string_agg(quote_ident(i.attname), ', ' ORDER BY i.attname))
-            FROM routine r
-            JOIN snowflake._integer_columns(columns) i ON snowflake._names_word(r.prosrc, i.relname)
-            GROUP BY r.oid, r.named, i.relid
-        UNION ALL
         SELECT format('%s, which sees keys of %s, has integer arguments or variables',
-                      pg_describe_object('pg_proc'::regclass, r.oid, 0), r.named)
-            FROM routine r
-            WHERE r.proargtypes::oid[] && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
-               OR r.prosrc ~* '\m(int|int2|int4|integer|smallint)\M';
+                      pg_describe_object('pg_proc'::regclass, p.oid, 0),
+                      string_agg(DISTINCT k.oid::regclass::text, ', '))
+            FROM pg_proc p
+            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+            JOIN unnest(columns) c ON NOT c.is_strangers
+            JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
+            WHERE p.oid >= 16384
+              AND (p.proargtypes::oid[] && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
+                   OR p.prosrc ~* '\m(int|int2|int4|integer|smallint)\M')
+              AND (snowflake._names_word(p.prosrc, k.relname)
+                   OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+            GROUP BY p.oid;
 END
 $function$;
 
