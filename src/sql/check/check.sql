@@ -186,11 +186,11 @@ BEGIN
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval';
     RETURN QUERY
         SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
-               CASE WHEN q.seqincrement BETWEEN 2 AND 4096
+               CASE WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
                     THEN format('snowflake_compat does not know that it makes snowflake IDs, in blocks of %s', q.seqincrement)
                     ELSE 'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it' END,
                CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
-                    WHEN q.seqincrement BETWEEN 2 AND 4096
+                    WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
                     ELSE snowflake._convert_command(q.seqrelid) END
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'

@@ -6,6 +6,12 @@ CREATE FUNCTION snowflake._last_node()
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 1023;
 
+-- Returns the greatest INCREMENT of a snowflake sequence: the room of the default layout's counter.
+CREATE FUNCTION snowflake._greatest_stride()
+    RETURNS integer
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN 4096;
+
 -- Returns the INCREMENT of a sequence from which the server's own nextval() takes no value. The guard makes the
 -- server's own nextval() fail on a snowflake sequence: a step of this size from any value that is taken leaves the
 -- range of bigint. setval() and with it dump and restore still work.

@@ -30,7 +30,8 @@ CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND 4096 THEN present ELSE snowflake._guard() END;
+    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride()
+                THEN present ELSE snowflake._guard() END;
 END
 $function$;
 
@@ -44,9 +45,9 @@ DECLARE
 BEGIN
     IF present = snowflake._guard() OR part.increment = 'drop' THEN
         RETURN;
-    ELSIF present > 4096 THEN
-        RETURN NEXT format('INCREMENT BY %s is above 4096, the most IDs of one call: convert with increment => ''drop'', '
-                           'and let clients that number blocks call snowflake.nextvals', present);
+    ELSIF present > snowflake._greatest_stride() THEN
+        RETURN NEXT format('INCREMENT BY %s is above %s, the most IDs of one call: convert with increment => ''drop'', '
+                           'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_stride());
     ELSIF present > 1 AND part.increment = 'refuse' THEN
         RETURN NEXT format('INCREMENT BY %s may be a size of blocks, which clients number themselves, or keep several '
                            'servers apart: convert with increment => ''keep'' for blocks, without the guard, '
