@@ -216,10 +216,9 @@ SELECT node, last_node, kind FROM claims ORDER BY node;
 -- A copy is a server that runs elsewhere: this one does not.
 SELECT state, message, hint FROM outcome('SELECT snowflake.separate_copy()');
 BEGIN;
-SELECT snowflake.separate_copy(true);
-SELECT kind, is_this_instance FROM claims ORDER BY node;
-SELECT state, message FROM outcome('SELECT snowflake.node()');
-SELECT snowflake.claim_node(16), snowflake.node();
+SELECT snowflake.separate_copy(true) = snowflake.node() AS separated;
+SELECT kind, is_this_instance, node = snowflake.node() AS is_own FROM claims ORDER BY is_this_instance, kind;
+SELECT (snowflake.release_node()).node = snowflake.claim_node(16) AS kept, snowflake.node();
 ROLLBACK;
 SELECT snowflake.node();
 SELECT snowflake.take_over_node();

@@ -105,7 +105,7 @@ SELECT snowflake.remove_node(5, 16384), snowflake.ignore_node(5, 16384), snowfla
 SELECT pg_catalog.count(*) AS claims, pg_catalog.count(lost_to) AS lost FROM snowflake.cluster;
 SET LOCAL snowflake.node = 0;
 SELECT node FROM snowflake.release_node();
-SELECT snowflake.separate_copy(true);
+SELECT pg_catalog.int4gt(snowflake.separate_copy(true), 0) AS separated;
 ROLLBACK;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS layouts FROM snowflake.layouts;
 SELECT pg_catalog.int8gt(pg_catalog.count(*), 0) AS sequences FROM snowflake.sequences;

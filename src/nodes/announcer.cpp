@@ -24,19 +24,6 @@ void say_removal(const registry::Registry &registry, registry::Acts all, const L
         registry::give_up(registry, Kind::remove, *back, node, node, now_us, now_us);
 }
 
-// Passes on what instances have said that run in two places, or that claim the number of another.
-// Returns whether there was anything.
-bool pass_on(const registry::Registry &registry, registry::Acts all) {
-    bool passed = false;
-    for (const registry::StoredAct &act : all) {
-        if (registry.to_pass_on(act.about) != &act && !registry.is_contested(act))
-            continue;
-        registry::pass_on(act);
-        passed = true;
-    }
-    return passed;
-}
-
 } // namespace
 
 void start(int setting, TransactionId after) {
@@ -65,9 +52,8 @@ bool say_what_lacks(int setting) {
     const registry::Registry registry = registry::of(all);
     const auto verdict = registry.judge(setting, now_us);
     const Lack lack = registry.lack(verdict, setting != 0);
-    const bool passed = pass_on(registry, all);
     if (!lack.any())
-        return passed;
+        return false;
     if (lack.removal != ActId{})
         say_removal(registry, all, lack, verdict.node, now_us);
     if (!lack.setting && !lack.place && lack.answer == ActId{} && lack.rival == ActId{})

@@ -185,10 +185,11 @@ void require_claimable(const Start &start, std::int32_t node, int setting) {
     pg_unreachable();
 }
 
-void warn_unreplicated() {
+// Publishes the registry, and warns where this server receives none.
+void link_registry() {
     SPI_connect();
-    if (SPI_execute("SELECT snowflake._warn_unreplicated()", false, 0) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look whether snowflake.nodes is replicated");
+    if (SPI_execute("SELECT snowflake._link_registry()", false, 0) != SPI_OK_SELECT)
+        elog(ERROR, "cannot publish snowflake.nodes");
     SPI_finish();
 }
 
@@ -285,7 +286,7 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
         raise_other_setting(wanted.node, setting);
     if (kept != nullptr) {
         confirm_claim(start, *kept, name);
-        warn_unreplicated();
+        link_registry();
         return wanted.node;
     }
     if (own == nullptr || own->first != wanted.node)
@@ -310,7 +311,7 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     if (before != nullptr && before->holds())
         act.claimed_at = before->claimed_at;
     registry::write(act);
-    warn_unreplicated();
+    link_registry();
     return wanted.node;
 }
 
@@ -364,7 +365,7 @@ std::int32_t announce() {
         registry::write(here);
         ++count;
     }
-    warn_unreplicated();
+    link_registry();
     return count;
 }
 
@@ -392,7 +393,7 @@ std::int64_t remove(const Instance &instance) {
     return latest;
 }
 
-void separate(bool forced) {
+std::int32_t separate(bool forced) {
     const Start start = begin();
     const StoredAct *last = start.registry.last_said();
     const bool copied = start.registry.proof_of_original() != nullptr;
@@ -413,13 +414,14 @@ void separate(bool forced) {
                      .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
                      .free_from = 0,
                      .answers = {}});
+    return claim(std::nullopt, nullptr);
 }
 
 std::int32_t take_over(bool forced) {
     const Start start = begin();
     const StoredAct *predecessor = nullptr;
     for (const StoredAct &act : start.acts)
-        if (act.is_of_this_server() && act.about != start.registry.self() && act.holds() &&
+        if (act.written_here && act.about != start.registry.self() && act.holds() &&
             start.registry.stands(act, act.first) &&
             (predecessor == nullptr || act.said_at > predecessor->said_at))
             predecessor = &act;

@@ -40,9 +40,10 @@ void repeat();
 // 0: it has nothing. Raises 22023 for this instance.
 std::int64_t remove(const Instance &instance);
 
-// Makes this server, a physical copy, an instance of its own, without a number. Raises 55000 if it
-// runs where it claimed its number, unless forced.
-void separate(bool forced);
+// Makes this server, a physical copy, an instance of its own, and claims a number for it, which it
+// returns. Raises 55000 if it runs where it claimed its number, unless forced, and what claim()
+// does.
+std::int32_t separate(bool forced);
 
 // Takes over what the instance has that this database was copied from, and that is gone. Returns
 // how many numbers. Raises 55000 unless the server is of a later major version, or if forced.

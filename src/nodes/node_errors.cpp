@@ -41,7 +41,7 @@ using registry::StoredAct;
 }
 
 [[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
-    const char *more = better.is_of_this_server()
+    const char *more = better.written_here
                            ? "If this server has taken its place, as after pg_upgrade: "
                              "SELECT snowflake.take_over_node();"
                            : psprintf("If the two have nothing to do with each other: "
@@ -77,35 +77,31 @@ using registry::StoredAct;
         ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
         errdetail("The original runs at %s, this server at %s.", proof.where, server_place::here()),
         errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
-                "SELECT snowflake.claim_node(); "
                 "If the other is gone for good: SELECT snowflake.announce_node();"));
     pg_unreachable();
 }
 
 void report_rival(const registry::Registry &registry, const StoredAct &own, const StoredAct &rival,
                   int node) {
-    ereport(
-        WARNING,
-        errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
-               rival.name),
-        errdetail(
-            "The other has had it since %s, and runs at %s; this instance has had it since %s.",
-            time_text(registry.counts_from(rival, node)), rival.where,
-            time_text(registry.counts_from(own, node))),
-        registry.goes_before(own, rival, node)
-            ? errhint("The other has to take another number. It knows once it hears of this: "
-                      "SELECT snowflake.announce_node(); If it does not receive snowflake.nodes "
-                      "from here, run there: SELECT snowflake.release_node(); "
-                      "SELECT snowflake.claim_node();")
-            : errhint("%s", how_to_claim_another()));
+    ereport(WARNING,
+            errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
+                   rival.name),
+            errdetail(
+                "The other has had it since %s, and runs at %s; this instance has had it since %s.",
+                time_text(registry.counts_from(rival, node)), rival.where,
+                time_text(registry.counts_from(own, node))),
+            registry.goes_before(own, rival, node)
+                ? errhint("The other stops once it hears of this. If it does not receive "
+                          "snowflake.nodes from here, run there: SELECT snowflake.release_node(); "
+                          "SELECT snowflake.claim_node();")
+                : errhint("%s", how_to_claim_another()));
 }
 
 void report_copy(const StoredAct &counterpart) {
     ereport(WARNING, errmsg("a server that is a copy of this one, or its original, is in use"),
             errdetail("The other runs at %s, this server at %s.", counterpart.where,
                       server_place::here()),
-            errhint("On the copy: SELECT snowflake.separate_copy(); "
-                    "SELECT snowflake.claim_node();"));
+            errhint("On the copy: SELECT snowflake.separate_copy();"));
 }
 
 // Whether a server that has the identity of this one, and also seems to run where this one does,

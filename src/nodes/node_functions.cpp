@@ -228,11 +228,10 @@ Datum snowflake_ignore_node(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-// separate_copy(boolean) returns void
+// separate_copy(boolean) returns integer
 SNOWFLAKE_FUNCTION(snowflake_separate_copy);
 Datum snowflake_separate_copy(PG_FUNCTION_ARGS) {
-    node_commands::separate(PG_GETARG_BOOL(0));
-    PG_RETURN_VOID();
+    PG_RETURN_INT32(node_commands::separate(PG_GETARG_BOOL(0)));
 }
 
 // take_over_node(boolean) returns integer

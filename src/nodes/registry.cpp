@@ -353,10 +353,6 @@ void write(const NewAct &act) {
     insert(id_of(random_uuid()), act, server_place::here(), version);
 }
 
-void pass_on(const StoredAct &act) {
-    insert_again(passed_on(act.id), act);
-}
-
 void repeat(const StoredAct &act) {
     insert_again(act.id, act);
 }

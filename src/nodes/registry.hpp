@@ -64,9 +64,6 @@ bool lock_without_waiting();
 // The caller holds the lock. Raises 55000 if there is no table.
 void write(const NewAct &act);
 
-// Writes an act of another instance again, for those that hear this one and not the other.
-void pass_on(const StoredAct &act);
-
 // Adds the row of an act of this instance once more, for instances that replication has not brought
 // it to. It says nothing new: those that know it pass over it.
 void repeat(const StoredAct &act);

@@ -94,8 +94,7 @@ HeapTuple guard_row(const TriggerData &trigger) {
         return nullptr;
     const ActId act = id_of(row[column_act]);
     const bool is_own = is_being_written(act);
-    if (!is_own &&
-        (contains(table, act) || (is_passed_on(act) && contains(table, not_passed_on(act)))))
+    if (!is_own && contains(table, act))
         return nullptr;
     int columns[] = {column_key, column_written_here};
     Datum values[] = {row[column_key], BoolGetDatum(is_own)};

@@ -18,13 +18,9 @@ std::uint64_t forgotten_times = 0; // counts calls of forget()
 // The transaction in which a worker has been started to reply to what arrived.
 LocalTransactionId replied_in = InvalidLocalTransactionId;
 
-// Whether this instance has left unsaid what others should know, or what it should pass on.
-bool lacks_word(const registry::Registry &registry, registry::Acts acts,
-                const Verdict<registry::StoredAct> &verdict) {
-    return registry.lack(verdict, settings::node_is_for_registry()).any() ||
-           std::any_of(acts.begin(), acts.end(), [&registry](const registry::StoredAct &act) {
-               return registry.is_contested(act);
-           });
+// Whether this instance has left unsaid what others should know.
+bool lacks_word(const registry::Registry &registry, const Verdict<registry::StoredAct> &verdict) {
+    return registry.lack(verdict, settings::node_is_for_registry()).any();
 }
 
 // Has a background worker say what this instance has left unsaid, after a transaction.
@@ -42,7 +38,7 @@ int find_node(std::int64_t now_us) {
     const auto verdict = registry.judge(setting, now_us);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
-    if (lacks_word(registry, acts, verdict))
+    if (lacks_word(registry, verdict))
         start_announcer(setting, InvalidTransactionId);
     return verdict.node;
 }
@@ -81,8 +77,7 @@ void hear(Relation table, HeapTuple added) {
     report_arrival(registry, *arrival.arrived);
     if (replied_in == server::current_transaction())
         return;
-    if (registry.to_pass_on(arrival.arrived->about) == nullptr &&
-        !lacks_word(registry, arrival.acts, registry.judge(setting, clock_us())))
+    if (!lacks_word(registry, registry.judge(setting, clock_us())))
         return;
     start_announcer(setting, GetTopTransactionId());
     replied_in = server::current_transaction();

@@ -50,19 +50,6 @@ struct ActId {
     }
 };
 
-// Returns the name under which a third instance passes an act on, the same whichever instance that
-// is: of version 8 of UUIDs. Names are random, and so of version 4.
-constexpr ActId passed_on(const ActId &id) noexcept {
-    return {.high = (id.high & ~std::uint64_t{0xf000}) | 0x8000U, .low = id.low};
-}
-constexpr bool is_passed_on(const ActId &id) noexcept {
-    return id == passed_on(id);
-}
-// Returns the name of the act itself, of one that may have been passed on.
-constexpr ActId not_passed_on(const ActId &id) noexcept {
-    return {.high = (id.high & ~std::uint64_t{0xf000}) | 0x4000U, .low = id.low};
-}
-
 enum class Kind : std::uint8_t {
     unknown,  // of a later version: counts for nothing
     here,     // tells where the instance runs
@@ -97,10 +84,6 @@ struct Act {
     }
     [[nodiscard]] constexpr bool ends() const noexcept {
         return kind == Kind::release || kind == Kind::remove;
-    }
-    // Whether this server has said it, rather than passed it on.
-    [[nodiscard]] constexpr bool is_of_this_server() const noexcept {
-        return written_here && !is_passed_on(id);
     }
 };
 
@@ -187,7 +170,7 @@ class Registry {
                                                           .database = database,
                                                           .copy = 0} {
         const AnyAct *separated = latest([this](const AnyAct &act) {
-            return act.kind == Kind::separate && act.is_of_this_server() &&
+            return act.kind == Kind::separate && act.written_here &&
                    act.about.system_identifier == self_.system_identifier &&
                    act.about.database == self_.database;
         });
@@ -306,44 +289,6 @@ class Registry {
         return last_said_ != nullptr && is_senior(home_, counterpart.place);
     }
 
-    // Returns the act by which another instance has last shown up in another place than before, to
-    // be passed on by this one; null: there is none, or this one has done so. Where the instance is
-    // a copy beside its original, the two may hear of each other by a third alone.
-    [[nodiscard]] constexpr const AnyAct *to_pass_on(const Instance &about) const noexcept {
-        const auto is_word = [&about](const AnyAct &act) {
-            return act.about == about && !is_passed_on(act.id) && act.kind != Kind::unknown &&
-                   act.kind != Kind::remove && act.kind != Kind::ignore;
-        };
-        const AnyAct *last = about == self_ ? nullptr : latest(is_word);
-        if (last == nullptr)
-            return nullptr;
-        const AnyAct *before =
-            latest([&](const AnyAct &act) { return is_word(act) && act.place != last->place; });
-        if (before == nullptr)
-            return nullptr;
-        for (const AnyAct &act : acts_)
-            if (is_word(act) && is_later(act, *before) && is_later(*last, act))
-                last = &act;
-        return has_passed_on(*last) ? nullptr : last;
-    }
-
-    // Tells whether this instance should pass an act on, because it takes a number that an act of
-    // a third instance takes as well: the two may hear of each other by this one alone.
-    [[nodiscard]] constexpr bool is_contested(const AnyAct &act) const noexcept {
-        const auto is_in_force = [this](const AnyAct &one, std::int32_t node) {
-            const AnyAct *decides = standing(one.about, node);
-            return decides != nullptr && not_passed_on(decides->id) == not_passed_on(one.id);
-        };
-        if (!act.holds() || act.about == self_ || is_passed_on(act.id) || has_passed_on(act))
-            return false;
-        return std::any_of(acts_.begin(), acts_.end(), [&](const AnyAct &other) {
-            const std::int32_t node = std::max(act.first, other.first);
-            return other.holds() && other.about != act.about && other.about != self_ &&
-                   act.covers(node) && other.covers(node) && is_in_force(act, node) &&
-                   is_in_force(other, node);
-        });
-    }
-
     // Returns the act that keeps a number free at a time, after another instance has given it up;
     // null: none.
     [[nodiscard]] constexpr const AnyAct *kept_free(std::int32_t node,
@@ -456,7 +401,7 @@ class Registry {
     // Whether an act tells of the setting of the database that this one was copied from by CREATE
     // DATABASE. Both have the setting of their server, and need not know of each other.
     [[nodiscard]] constexpr bool is_inherited(const Act &act) const noexcept {
-        return act.kind == Kind::setting && act.is_of_this_server() &&
+        return act.kind == Kind::setting && act.written_here &&
                act.about.system_identifier == self_.system_identifier &&
                act.about.database != self_.database;
     }
@@ -524,15 +469,10 @@ class Registry {
         });
     }
 
-    // Whether this instance has replied to an act, and whether it has passed an act on.
+    // Whether this instance has replied to an act.
     [[nodiscard]] constexpr bool has_answered(const Act &act) const noexcept {
         return std::any_of(acts_.begin(), acts_.end(), [this, &act](const AnyAct &own) {
-            return is_said_by_self(own) && passed_on(own.answers) == passed_on(act.id);
-        });
-    }
-    [[nodiscard]] constexpr bool has_passed_on(const Act &act) const noexcept {
-        return std::any_of(acts_.begin(), acts_.end(), [&act](const AnyAct &own) {
-            return own.written_here && own.id == passed_on(act.id);
+            return is_said_by_self(own) && own.answers == act.id;
         });
     }
 
@@ -550,7 +490,6 @@ class Registry {
     [[nodiscard]] static constexpr bool is_later(const Act &act, const Act &than) noexcept {
         if (act.said_at != than.said_at)
             return act.said_at > than.said_at;
-        // Of an act and the same one passed on, the act itself.
         return act.holds() != than.holds() ? act.holds() : act.id < than.id;
     }
 

@@ -14,7 +14,10 @@ const std::vector<std::string> member_settings = {
     "track_commit_timestamp = on",
     "pglogical.conflict_resolution = last_update_wins",
     "pglogical.conflict_log_level = log",
-    "max_worker_processes = 32",
+    "max_worker_processes = 48",
+    "max_logical_replication_workers = 24",
+    "max_replication_slots = 20",
+    "max_wal_senders = 20",
     "wal_receiver_status_interval = 1s",
     "wal_retrieve_retry_interval = 100ms",
     "fsync = off"};
@@ -39,6 +42,29 @@ void subscribe(const Member &receiver, const Member &sender, bool copy) {
              "SELECT status FROM pglogical.show_subscription_status('" +
                  subscription(receiver, sender) + "')",
              "replicating");
+}
+
+// Names the subscription by which a server receives the registry of another: by the server's own
+// replication, whatever replicates the data.
+std::string registry_subscription(const Member &receiver, const Member &sender) {
+    return "nodes_" + receiver.name + "_from_" + sender.name;
+}
+
+// Lets the registry of a new server hear that of another, and the other way round. The first makes
+// the new server's publication, which the second needs.
+void link_registries(const Member &last, const Member &other) {
+    for (const auto &[receiver, sender] : {std::pair{&last, &other}, std::pair{&other, &last}})
+        Session(*receiver->server)
+            .run("CREATE SUBSCRIPTION " + registry_subscription(*receiver, *sender) +
+                 " CONNECTION '" + sender->server->conninfo() + "' PUBLICATION snowflake_nodes");
+}
+
+void switch_registry(const Member &receiver, const Member &sender, bool on) {
+    const std::string name = registry_subscription(receiver, sender);
+    Session(*receiver.server).run("ALTER SUBSCRIPTION " + name + (on ? " ENABLE" : " DISABLE"));
+    wait_for(*sender.server,
+             "SELECT active FROM pg_replication_slots WHERE slot_name = '" + name + "'",
+             on ? "t" : "f");
 }
 
 // Makes a query for one column of a subscription's replication slot, to be run on the sender.
@@ -125,9 +151,7 @@ Member &Mesh::add(const std::string &name, const std::vector<std::string> &launc
     session.run("CREATE EXTENSION pglogical");
     session.run("SELECT pglogical.create_node(node_name := '" + name + "', dsn := '" +
                 server.conninfo() + "')");
-    for (const char *table : {"orders", "snowflake.nodes"})
-        session.run(std::string("SELECT pglogical.replication_set_add_table('default', '") + table +
-                    "')");
+    session.run("SELECT pglogical.replication_set_add_table('default', 'orders')");
     return *members_.back();
 }
 
@@ -140,6 +164,9 @@ void Mesh::join_last() const {
     const Member &first = *members_.front();
     if (&last == &first)
         return;
+    for (const auto &member : members_)
+        if (member.get() != &last)
+            link_registries(last, *member);
     std::vector<const Member *> others;
     for (std::size_t i = 1; i + 1 < members_.size(); ++i)
         others.push_back(members_.at(i).get());
@@ -163,13 +190,22 @@ void Mesh::join_last() const {
 }
 
 void cut(const Member &one, const Member &other) {
-    switch_subscription(one, other, false);
-    switch_subscription(other, one, false);
+    for (const auto &[receiver, sender] : {std::pair{&one, &other}, std::pair{&other, &one}}) {
+        switch_subscription(*receiver, *sender, false);
+        switch_registry(*receiver, *sender, false);
+    }
 }
 
 void heal(const Member &one, const Member &other) {
-    switch_subscription(one, other, true);
-    switch_subscription(other, one, true);
+    for (const auto &[receiver, sender] : {std::pair{&one, &other}, std::pair{&other, &one}}) {
+        switch_subscription(*receiver, *sender, true);
+        switch_registry(*receiver, *sender, true);
+    }
+}
+
+void receive_again(const Member &receiver, const Member &sender) {
+    switch_subscription(receiver, sender, false);
+    switch_subscription(receiver, sender, true);
 }
 
 // Waits until every receiver has confirmed all that was written. Each slot belongs to one receiver.
@@ -178,10 +214,10 @@ void Mesh::wait_until_quiet() const {
         const std::string written =
             Session(*member->server).text("SELECT pg_current_wal_insert_lsn()");
         wait_for(*member->server,
-                 "SELECT count(*) FROM pg_replication_slots WHERE slot_name LIKE 'pgl_%' AND "
+                 "SELECT count(*) FROM pg_replication_slots WHERE NOT temporary AND "
                  "confirmed_flush_lsn >= '" +
                      written + "'",
-                 std::to_string(members_.size() - 1));
+                 std::to_string(2 * (members_.size() - 1)));
     }
 }
 

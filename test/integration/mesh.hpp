@@ -1,5 +1,5 @@
-// Servers that all write, and each replicate to every other by means of pglogical. They share the
-// tables orders and snowflake.nodes.
+// Servers that all write, and each replicate the table orders to every other by means of pglogical.
+// Their registries hear each other by the server's own replication.
 #pragma once
 
 #include "server.hpp"
@@ -53,5 +53,9 @@ class Mesh {
 // more.
 void cut(const Member &one, const Member &other);
 void heal(const Member &one, const Member &other);
+
+// Lets a server look at once whether it can receive again from one that was down. pglogical may do
+// so by itself after three minutes only.
+void receive_again(const Member &receiver, const Member &sender);
 
 } // namespace integration

@@ -129,6 +129,8 @@ TEST_F(MeshTest, GoesOnAfterAServerWasKilled) {
         EXPECT_TRUE(client->ended_early());
 
     member(2).server->start();
+    for (const std::size_t i : {0U, 1U})
+        receive_again(member(i), member(2));
     Inserters again;
     start_clients(again, member(2), 500);
     inserted += wait_for_all(again);

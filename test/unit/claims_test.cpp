@@ -149,10 +149,6 @@ TEST(Claims, OfADatabaseAreNotThoseOfAnotherOfTheServer) {
     Act claimed = claim(neighbour, 7, 1);
     claimed.written_here = true;
     expect_taken(neighbour, 7, {claimed});
-    Act passed = act(Kind::setting, neighbour, 7, 1); // by this one, and so from another server
-    passed.id = passed_on(passed.id);
-    passed.written_here = true;
-    expect_taken(neighbour, 7, {passed});
     inherited.about.system_identifier = server + 1; // by pg_createsubscriber
     expect_taken(inherited.about, 7, {inherited});
 }
@@ -372,9 +368,6 @@ TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
     Act answer = again(mine, 6);
     answer.answers = rival.id;
     expect_rival({mine, rival, answer}, ActId{});
-    Act passed = rival; // the same word by way of a third
-    passed.id = passed_on(passed.id);
-    expect_rival({mine, passed, answer}, ActId{});
     const Act announced = again(rival, 9);
     expect_rival({mine, rival, answer, announced}, announced.id);
     expect_rival({announced, rival, mine}, announced.id); // its last word alone
@@ -396,38 +389,6 @@ TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
     Act to_third = again(mine, 8);
     to_third.answers = third_claim.id;
     expect_rival({mine, rival, third_claim, to_third}, rival.id);
-}
-
-// Two instances that claim one number may hear of each other by this one alone.
-TEST(Claims, OfRivalsArePassedOnByAThird) {
-    const Act mine = claim(me, 7, 1);
-    const Act one = claim(other, 9, 2);
-    const Act two = claim(third, 9, 3);
-    const auto expect_contested = [](const std::vector<Act> &acts, const Act &act, bool expected) {
-        EXPECT_EQ(see(acts).is_contested(act), expected);
-    };
-    expect_contested({mine, one, two}, one, true);
-    expect_contested({mine, two, one}, two, true);
-    expect_contested({mine, one, two}, mine, false);
-    expect_contested({mine, one, claim(third, 8, 3)}, one, false);
-    expect_contested({one, claim(me, 9, 3)}, one, false); // this one answers it
-    expect_contested({one, two, release(third, 9, 5, 5)}, one, false);
-    expect_contested({one, two, again(one, 6)}, one, false); // its last word is passed on
-    Act passed = one;
-    passed.id = passed_on(passed.id);
-    expect_contested({one, two, passed}, one, true); // passed on by another
-    expect_contested({one, two, passed}, two, true);
-    expect_contested({one, two, passed}, passed, false);
-    passed.written_here = true;
-    expect_contested({one, two, passed}, one, false);
-    expect_contested({one, two, passed}, two, true);
-    Act range = act(Kind::reserve, third, 5, 4);
-    range.last = 12;
-    expect_contested({one, range}, one, true);
-    expect_contested({one, range}, range, true);
-    // What stands is the act itself, whichever came first.
-    for (const std::vector<Act> &acts : {std::vector<Act>{one, passed}, {passed, one}})
-        EXPECT_EQ(see(acts).standing(other, 9)->id, one.id);
 }
 
 TEST(Claims, OfUnrelatedInstancesCountForNothing) {
@@ -514,72 +475,6 @@ TEST(Claims, OfACopyEndWithALaterWordOfTheOriginal) {
     EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(14)).standing, Standing::copied);
     acts.push_back(again(moved, 14));
     EXPECT_EQ(see(acts, elsewhere).judge(no_setting, at(15)).standing, Standing::valid);
-}
-
-// A third instance hears both, and they do not hear each other. It passes on, once, by which words
-// the two have shown up in turn.
-TEST(Claims, OfACopyArePassedOnToTheOriginalByAThird) {
-    const Act first = claim(other, 7, 1);
-    Act moved = again(first, 10); // said by the copy
-    moved.place = 9;
-    const Act more = again(moved, 11);
-    std::vector<Act> acts = {first, claim(me, 3, 4), claim(third, 8, 5), more, moved};
-    const auto expect_to_pass_on = [&acts](const Act *expected) {
-        const auto view = see(acts);
-        const Act *found = view.to_pass_on(other);
-        ASSERT_EQ(found == nullptr, expected == nullptr);
-        if (expected != nullptr) {
-            EXPECT_EQ(found->id, expected->id);
-        }
-        EXPECT_EQ(view.to_pass_on(third), nullptr); // it has always run in one place
-        EXPECT_EQ(view.to_pass_on(me), nullptr);
-    };
-    const auto pass_on = [&acts](Act act, bool here) {
-        act.id = passed_on(act.id);
-        act.written_here = here;
-        acts.push_back(act);
-    };
-    expect_to_pass_on(&moved);
-    pass_on(moved, false); // so has another
-    expect_to_pass_on(&moved);
-    acts.pop_back();
-    pass_on(moved, true);
-    expect_to_pass_on(nullptr);
-    Act answer = again(first, 12); // said by the original
-    answer.answers = passed_on(moved.id);
-    acts.push_back(answer);
-    expect_to_pass_on(&answer);
-    pass_on(answer, true);
-    expect_to_pass_on(nullptr);
-    // What others do to the instance is not said by it, and a later version's words are unknown.
-    for (const Kind kind : {Kind::remove, Kind::ignore, Kind::unknown}) {
-        Act alien = act(kind, other, 7, 20);
-        alien.place = 9;
-        acts.push_back(alien);
-        expect_to_pass_on(nullptr);
-    }
-    // Of several words in the same place, the first is the one to be passed on, in whatever order
-    // the acts are. What was passed on to this instance goes no further.
-    acts = {moved, more, first};
-    expect_to_pass_on(&moved);
-    acts = {first};
-    pass_on(moved, false);
-    expect_to_pass_on(nullptr);
-    // An instance never passes on what its own copy says.
-    const Act own = claim(me, 7, 1);
-    acts = {own, of_twin(again(own, 10))};
-    EXPECT_EQ(see(acts).to_pass_on(me), nullptr);
-}
-
-// The original answers what was passed on to it, and not again when it hears the copy itself.
-TEST(Claims, OfACopyAreAnsweredOnceHoweverTheyAreHeard) {
-    const Act first = claim(me, 7, 1);
-    Act moved = again(first, 10);
-    moved.place = elsewhere;
-    Act answer = again(first, 12);
-    answer.answers = passed_on(moved.id);
-    const std::vector<Act> acts = {first, answer, of_twin(moved)};
-    EXPECT_FALSE(see(acts).lack(see(acts).judge(no_setting, at(13)), counts).any());
 }
 
 // A copy is answered by its original, whatever another copy has answered, also where it has only

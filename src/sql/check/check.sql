@@ -419,8 +419,12 @@ BEGIN
             FROM numbered c
             WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
         UNION ALL
+        SELECT 'warning', 'this instance', 'it receives rows of other servers, but not their node numbers',
+               '-- For each of them: CREATE SUBSCRIPTION name CONNECTION ''...'' PUBLICATION snowflake_nodes'
+            WHERE snowflake._receives_no_claims()
+        UNION ALL
         SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %I', c.place),
-               '-- On the copy: SELECT snowflake.separate_copy(); SELECT snowflake.claim_node()'
+               '-- On the copy: SELECT snowflake.separate_copy()'
             FROM numbered c
             WHERE c.kind = 'copy';
 END

@@ -2,8 +2,9 @@
 -- each other. The rule of claims in src/pure/claims.hpp, which the functions here ask, decides whose a number is.
 -- src/nodes/node_commands.cpp has what the commands do.
 
--- Users replicate this table among the instances like their own tables. Each row is an act: what an
--- instance has said about numbers. No row can halt replication:
+-- The instances receive each other's rows of this table by a publication of its own, see _publish_nodes(). Each row is
+-- an act: what an instance has said about numbers. What a subscriber has received it sends on. No row can halt
+-- replication, and none goes in circles:
 -- - The trigger makes the key anew on each server, and nothing else is unique or checked. A row that arrives therefore
 --   never conflicts with another, and the trigger passes over one whose act is there already.
 -- - The columns are the same in all versions, so that servers of all versions can replicate to each other.
@@ -35,7 +36,7 @@ CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
 CREATE INDEX nodes_wide ON snowflake.nodes (kind) WHERE last_node <> node OR kind = 'ignore';
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
-    'what instances have said about node numbers; to be replicated among them';
+    'what instances have said about node numbers; published as snowflake_nodes';
 COMMENT ON COLUMN snowflake.nodes.key IS
     'key of the row on this server; another on each';
 COMMENT ON COLUMN snowflake.nodes.act IS
@@ -143,50 +144,76 @@ COMMENT ON FUNCTION snowflake.node() IS
 -- The functions from here on run with the rights of their owner. Operators and applications then need
 -- the right to call them, and no other.
 
--- Warns if other tables are replicated, and snowflake.nodes is not. Warns where other tables are replicated, but not
--- the registry: servers would not hear of each other.
-CREATE FUNCTION snowflake._warn_unreplicated()
+-- Publishes the registry by itself, whatever else is published: to a subscriber of this publication the name and the
+-- rows are the same on all servers. The publication is made when a server claims a number or subscribes to another, not
+-- by CREATE EXTENSION: the one that a dump contains is there by then. It is no part of the extension, since pg_dump
+-- dumps all publications. Before PostgreSQL 18 it leaves tables of extensions out of them.
+CREATE FUNCTION snowflake._publish_nodes()
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET client_min_messages = error -- A server whose wal_level is too low for it has nobody to publish to.
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT pubowner FROM pg_publication WHERE pubname = 'snowflake_nodes');
+BEGIN
+    IF owner IS NULL THEN
+        CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
+    ELSIF NOT EXISTS (SELECT FROM pg_publication_tables
+                          WHERE pubname = 'snowflake_nodes' AND schemaname = 'snowflake' AND tablename = 'nodes') THEN
+        -- Others who own the publication could publish what they like under its name.
+        IF owner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
+                         UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
+            RAISE EXCEPTION 'publication snowflake_nodes is owned by %', quote_ident(pg_get_userbyid(owner))
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
+                      HINT = 'DROP PUBLICATION snowflake_nodes;';
+        END IF;
+        ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
+    END IF;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION snowflake._publish_nodes() FROM PUBLIC;
+
+-- Tells whether this database receives rows of other servers, but not their registries.
+CREATE FUNCTION snowflake._receives_no_claims()
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+    AS $function$
+DECLARE
+    replicator text;
+    receives boolean;
+BEGIN
+    IF EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = 'snowflake.nodes'::regclass) THEN
+        RETURN false;
+    END IF;
+    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
+        CONTINUE WHEN to_regclass(replicator || '.subscription') IS NULL
+                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I.subscription)', replicator) INTO receives;
+        IF receives THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE d.datname = current_database());
+END
+$function$;
+
+-- Publishes the registry, and warns where this server receives none.
+CREATE FUNCTION snowflake._link_registry()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     AS $function$
-DECLARE
-    registry CONSTANT regclass := 'snowflake.nodes';
-    publication name := (SELECT min(pubname::text) FROM pg_publication);
-    subscription name := (SELECT min(s.subname::text) FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
-                              WHERE d.datname = current_database());
-    replicator text;
-    is_member boolean;
 BEGIN
-    IF publication IS NOT NULL
-       AND NOT EXISTS (SELECT FROM pg_publication_tables
-                           WHERE schemaname = 'snowflake' AND tablename = 'nodes') THEN
-        RAISE WARNING 'the table snowflake.nodes is in no publication, though other tables are'
-            USING DETAIL = 'Other servers do not hear which node number this one has.',
-                  HINT = format('ALTER PUBLICATION %I ADD TABLE snowflake.nodes;', publication);
+    PERFORM snowflake._publish_nodes();
+    IF snowflake._receives_no_claims() THEN
+        RAISE WARNING 'this server receives rows of other servers, but not their node numbers'
+            USING DETAIL = 'Two servers with one node number make the same IDs.',
+                  HINT = 'Run SELECT snowflake.claim_node(); on the others, and here, for each of them: '
+                         'CREATE SUBSCRIPTION name CONNECTION ''...'' PUBLICATION snowflake_nodes;';
     END IF;
-    IF subscription IS NOT NULL
-       AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = registry) THEN
-        RAISE WARNING 'the table snowflake.nodes is in no subscription, though other tables are'
-            USING DETAIL = 'This server does not hear which node numbers others have.',
-                  HINT = format('Add the table to the publication on the other server, and run here: '
-                                'ALTER SUBSCRIPTION %I REFRESH PUBLICATION;', subscription);
-    END IF;
-    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
-        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
-                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
-        EXECUTE format('SELECT count(*) = 0 OR bool_or(set_reloid = $1) FROM %I.replication_set_table', replicator)
-            INTO is_member USING registry;
-        IF NOT is_member THEN
-            RAISE WARNING 'the table snowflake.nodes is in no replication set, though other tables are'
-                USING DETAIL = 'Other servers do not hear which node number this one has.',
-                      HINT = CASE replicator
-                                 WHEN 'pglogical' THEN
-                                     'SELECT pglogical.replication_set_add_table(''default'', ''snowflake.nodes'');'
-                                 ELSE 'SELECT spock.repset_add_table(''default'', ''snowflake.nodes'');' END;
-        END IF;
-    END LOOP;
-END $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._warn_unreplicated() FROM PUBLIC;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION snowflake._link_registry() FROM PUBLIC;
 
 -- Writes into snowflake.nodes what this instance has not said yet, such as the number of the setting.
 CREATE FUNCTION snowflake._say_what_lacks()
@@ -226,16 +253,16 @@ CREATE FUNCTION snowflake._repeat_claims()
 REVOKE EXECUTE ON FUNCTION snowflake._repeat_claims() FROM PUBLIC;
 
 -- Sends what this instance has once more when it is joined to others, which may not have heard it. Two servers that were
--- given one number before they were joined find out by this.
+-- given one number before they were joined find out by this, also where the registry is not copied.
 CREATE FUNCTION snowflake._tell_new_peers()
     RETURNS event_trigger
     LANGUAGE plpgsql
     SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
-    SET client_min_messages = error
     AS $function$
 BEGIN
     PERFORM snowflake._repeat_claims();
+    PERFORM snowflake._link_registry();
 EXCEPTION WHEN OTHERS THEN
     -- Whatever is wrong with the registry, the subscription is made: check() names it.
     RETURN;
@@ -247,7 +274,7 @@ CREATE EVENT TRIGGER _snowflake_subscription ON ddl_command_end
     WHEN TAG IN ('CREATE SUBSCRIPTION', 'ALTER SUBSCRIPTION')
     EXECUTE FUNCTION snowflake._tell_new_peers();
 COMMENT ON EVENT TRIGGER _snowflake_subscription IS
-    'sends once more which node numbers this instance has, when it is joined to others';
+    'publishes the registry, and sends once more which node numbers this instance has, when it is joined to others';
 
 CREATE FUNCTION snowflake.remove_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
     RETURNS timestamptz
@@ -266,12 +293,12 @@ COMMENT ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) IS
     'lets the claims of an unrelated instance count for nothing on this server';
 
 CREATE FUNCTION snowflake.separate_copy(force boolean DEFAULT false)
-    RETURNS void
+    RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_separate_copy'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake.separate_copy(boolean) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.separate_copy(boolean) IS
-    'makes this server, a physical copy, an instance of its own that has no node number yet';
+    'makes this server, a physical copy, an instance of its own, and claims a node number for it';
 
 CREATE FUNCTION snowflake.take_over_node(force boolean DEFAULT false)
     RETURNS integer

@@ -77,7 +77,7 @@ CREATE TYPE snowflake._conversion_column AS (
     is_inherited boolean,  -- altered together with the same column of a parent
     is_strangers boolean); -- the default is only taken out of the way, and set again
 
-CREATE FUNCTION snowflake._column(
+CREATE FUNCTION snowflake._conversion_column(
         relid regclass, attnum smallint, attname name,
         is_identity boolean DEFAULT false, attrdef oid DEFAULT NULL,
         old_default text DEFAULT NULL, new_default text DEFAULT NULL,
@@ -192,7 +192,7 @@ BEGIN
             JOIN pg_class t ON t.oid = l.relid
             JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
             LEFT JOIN sources s ON s.relid = l.relid AND s.attnum = l.attnum
-            CROSS JOIN LATERAL snowflake._column(
+            CROSS JOIN LATERAL snowflake._conversion_column(
                 a.attrelid, a.attnum, a.attname,
                 is_identity => coalesce(s.is_identity, false),
                 attrdef => s.attrdef,
@@ -208,7 +208,7 @@ BEGIN
         SELECT c.*
             FROM defaults d
             JOIN pg_attribute a ON a.attrelid = d.relid AND a.attnum = d.attnum
-            CROSS JOIN LATERAL snowflake._column(
+            CROSS JOIN LATERAL snowflake._conversion_column(
                 a.attrelid, a.attnum, a.attname, attrdef => d.attrdef,
                 old_default => d.old_default, new_default => d.old_default, is_strangers => true) c
             WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity);

@@ -9,7 +9,7 @@ CREATE FUNCTION snowflake._shadows_to_cancel(part snowflake._conversion_part)
 BEGIN
     RETURN ARRAY(
         SELECT s FROM unnest(snowflake._shadows(ARRAY(
-            SELECT snowflake._column(a.attrelid, a.attnum, a.attname, widened => true)
+            SELECT snowflake._conversion_column(a.attrelid, a.attnum, a.attname, widened => true)
                 FROM (
                     SELECT p.relid::oid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE p.sequence = part.seq
                     UNION

@@ -169,7 +169,7 @@ CREATE FUNCTION snowflake._conversions(
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(ARRAY(
-        SELECT snowflake._column(p.relid, p.attnum, a.attname, widened => true)
+        SELECT snowflake._conversion_column(p.relid, p.attnum, a.attname, widened => true)
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
             WHERE p.trigger_name IS NOT NULL));
 BEGIN

@@ -239,7 +239,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._swap_exchange(work);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(
-        ARRAY(SELECT snowflake._column(
+        ARRAY(SELECT snowflake._conversion_column(
                          c.relid, c.attnum, c.attname, is_identity => c.is_identity AND NOT c.widened, attrdef => c.attrdef,
                          old_default => c.old_default, new_default => c.new_default, widened => c.widened,
                          is_inherited => c.is_inherited, is_strangers => c.is_strangers)

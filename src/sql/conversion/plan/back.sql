@@ -19,7 +19,7 @@ CREATE FUNCTION snowflake._columns_back(seq regclass)
             SELECT CASE WHEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
                         THEN snowflake._default_replaced(f.oid, seq, false) END
         ) replaced(expression)
-        CROSS JOIN LATERAL snowflake._column(
+        CROSS JOIN LATERAL snowflake._conversion_column(
             f.adrelid, f.adnum, a.attname, attrdef => f.oid, old_default => pg_get_expr(f.adbin, f.adrelid),
             new_default => replaced.expression, is_inherited => a.attinhcount > 0) c
         WHERE s.oid = seq AND replaced.expression IS NOT NULL
