@@ -30,27 +30,51 @@ bool is_new_table_file(Oid relid) {
     return kind == RELKIND_RELATION || kind == RELKIND_MATVIEW;
 }
 
-void run_check(const Pending &due) {
+// Runs the query on a function that is about to run, or on none.
+void run_check(const Pending &due, Oid callee) {
     if (due.check == nullptr)
         return;
     Oid role = InvalidOid;
     int context = 0;
     GetUserIdAndSecContext(&role, &context);
     SetUserIdAndSecContext(due.caller, due.caller_context);
-    query::run_as_of_now(due.check);
+    query::run_as_of_now(due.check, callee);
     SetUserIdAndSecContext(role, context);
+}
+
+// A command evaluates constants before it has found all that it names. Until its query has seen
+// what it found, nothing of somebody who may not act for the current role runs unless the query
+// lets it.
+void require_callee(Oid function) {
+    if (function < FirstNormalObjectId || event_triggers::is_running())
+        return;
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return;
+    const Oid author = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
+    ReleaseSysCache(tuple);
+    if (server::may_act_for(author, GetUserId()))
+        return;
+    const Pending due = pending;
+    pending = {};
+    run_check(due, function);
+    pending = due;
 }
 
 void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_id,
                      void *argument) {
     if (next_hook != nullptr)
         next_hook(access, class_id, object, sub_id, argument);
-    if (likely(pending.run_path == nullptr) || access != OAT_POST_CREATE ||
-        class_id != RelationRelationId || sub_id != 0 || !is_new_table_file(object))
+    if (likely(pending.run_path == nullptr))
+        return;
+    if (access == OAT_FUNCTION_EXECUTE)
+        require_callee(object);
+    if (access != OAT_POST_CREATE || class_id != RelationRelationId || sub_id != 0 ||
+        !is_new_table_file(object))
         return;
     const Pending due = pending;
     pending = {}; // once a command, however many tables it rewrites
-    run_check(due);
+    run_check(due, InvalidOid);
     server::set_search_path(due.run_path);
 }
 
