@@ -86,6 +86,10 @@ void end(const Watch &before) {
     watch = before;
 }
 
+bool is_running() {
+    return watch.innermost != nullptr;
+}
+
 std::int64_t failures() {
     return failure_count;
 }

@@ -23,6 +23,9 @@ struct Watch {
 Watch begin(const char *search_path);
 void end(const Watch &before);
 
+// Tells whether the function of an event trigger runs that is watched.
+bool is_running();
+
 // Returns how many errors have left functions of event triggers in this session, while they were
 // watched.
 std::int64_t failures();

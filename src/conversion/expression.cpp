@@ -249,6 +249,80 @@ void widen(Oid *type) {
         *type = INT8OID;
 }
 
+// Whether a function takes any types. An overload for the types of a call would be a better match.
+bool takes_pseudotypes(Oid function) {
+    Oid *types = nullptr;
+    int count = 0;
+    (void)get_func_signature(function, &types, &count);
+    return std::any_of(types, types + count,
+                       [](Oid type) { return get_typtype(type) == TYPTYPE_PSEUDO; });
+}
+
+// Encloses the arguments in parentheses that the server takes for booleans. It finds no such
+// function or operator for these by its name alone, and so prints the schema.
+void enclose(List *arguments) {
+    for (int i = 0; i < list_length(arguments); ++i) {
+        auto *cell = list_nth_cell(arguments, i);
+        auto *named = static_cast<NamedArgExpr *>(lfirst(cell));
+        Node *argument = IsA(named, NamedArgExpr) ? reinterpret_cast<Node *>(named->arg)
+                                                  : reinterpret_cast<Node *>(named);
+        auto *enclosed = makeBoolExpr(AND_EXPR, server::list_of(argument), -1);
+        if (IsA(named, NamedArgExpr))
+            named->arg = enclosed;
+        else
+            lfirst(cell) = enclosed;
+    }
+}
+
+// Encloses the arguments of a call that takes any types.
+void enclose_arguments(Node *node) {
+    if (auto *call = reinterpret_cast<FuncExpr *>(node); IsA(node, FuncExpr)) {
+        if (call->funcformat == COERCE_EXPLICIT_CALL && takes_pseudotypes(call->funcid))
+            enclose(call->args);
+    } else if (auto *operation = reinterpret_cast<OpExpr *>(node); IsA(node, OpExpr)) {
+        if (takes_pseudotypes(get_opcode(operation->opno)))
+            enclose(operation->args);
+    } else if (auto *any = reinterpret_cast<ScalarArrayOpExpr *>(node);
+               IsA(node, ScalarArrayOpExpr)) {
+        if (takes_pseudotypes(get_opcode(any->opno)))
+            enclose(any->args);
+    } else if (auto *rows = reinterpret_cast<RowCompareExpr *>(node); IsA(node, RowCompareExpr)) {
+        if (takes_pseudotypes(get_opcode(linitial_oid(rows->opnos))))
+            enclose(rows->largs);
+    }
+}
+
+// Whether somebody can make an overload that takes the place of a function though its schema is
+// named: in pg_catalog nobody can.
+bool has_rivals(Oid function) {
+    return function >= FirstNormalObjectId && takes_pseudotypes(function);
+}
+
+// Whether a function takes arguments of every type, also the booleans of enclose().
+bool takes_everything(Oid function) {
+    Oid *types = nullptr;
+    int count = 0;
+    (void)get_func_signature(function, &types, &count);
+    return std::find(types, types + count, Oid{ANYOID}) != types + count;
+}
+
+// Whether an operator that is printed without a name can be another one under another search_path.
+bool is_up_to_path(Oid operation) {
+    return operation >= FirstNormalObjectId || takes_pseudotypes(get_opcode(operation));
+}
+
+// CASE value WHEN other. The server prints no cast of the value.
+bool is_up_to_path(const CaseExpr *choice) {
+    for (int i = 0; choice->arg != nullptr && i < list_length(choice->args); ++i) {
+        const auto *branch = static_cast<const CaseWhen *>(list_nth(choice->args, i));
+        const auto *equality = reinterpret_cast<const OpExpr *>(branch->expr);
+        if (!IsA(equality, OpExpr) || !IsA(linitial(equality->args), CaseTestExpr) ||
+            is_up_to_path(equality->opno))
+            return true;
+    }
+    return false;
+}
+
 // Also what is computed from bigints is one. A cast, which is printed with its type, stays.
 Node *with_bigints(Node *node, void *context) {
     if (node == nullptr)
@@ -270,6 +344,7 @@ Node *with_bigints(Node *node, void *context) {
         widen(&reinterpret_cast<CaseExpr *>(copy)->casetype);
     else if (IsA(copy, MinMaxExpr))
         widen(&reinterpret_cast<MinMaxExpr *>(copy)->minmaxtype);
+    enclose_arguments(copy);
     return copy;
 }
 
@@ -302,6 +377,24 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
         deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
     Renamed renamed = {.attributes = attributes, .count = count};
     return deparse_expression(with_bigints(tree, &renamed), context, false, false);
+}
+
+bool is_up_to_path(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    bool found = false;
+    if (const auto *call = reinterpret_cast<const FuncExpr *>(node); IsA(node, FuncExpr))
+        found = call->funcformat == COERCE_EXPLICIT_CALL &&
+                (has_rivals(call->funcid) || takes_everything(call->funcid));
+    else if (IsA(node, OpExpr))
+        found = has_rivals(get_opcode(reinterpret_cast<const OpExpr *>(node)->opno));
+    else if (IsA(node, ScalarArrayOpExpr))
+        found = has_rivals(get_opcode(reinterpret_cast<const ScalarArrayOpExpr *>(node)->opno));
+    else if (IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
+        found = is_up_to_path(reinterpret_cast<const OpExpr *>(node)->opno);
+    else if (IsA(node, CaseExpr))
+        found = is_up_to_path(reinterpret_cast<const CaseExpr *>(node));
+    return found || server::walk_expression(node, is_up_to_path, nullptr);
 }
 
 Node *parsed(const char *text) {

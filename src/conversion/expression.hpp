@@ -50,6 +50,11 @@ char *deparsed(Node *tree, Oid relation);
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
 
+// Whether an expression calls what takes values of any type in a way that deparsed_with_names()
+// cannot print so that an overload of a stranger, in the search_path or in the schema that is
+// named, never takes its place.
+bool is_up_to_path(Node *node, void *unused = nullptr);
+
 // Parses an expression that the server has printed, up to the syntax tree.
 Node *parsed(const char *text);
 

@@ -48,9 +48,11 @@ void run(const char *text, const Row &parameter) {
     SPI_finish();
 }
 
-void run_as_of_now(const char *text) {
+void run_as_of_now(const char *text, Oid argument) {
+    Oid type = OIDOID;
+    Datum value = ObjectIdGetDatum(argument);
     SPI_connect();
-    execute_as_of_now(text, 0, nullptr, nullptr);
+    execute_as_of_now(text, 1, &type, &value);
     SPI_finish();
 }
 

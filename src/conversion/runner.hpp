@@ -12,7 +12,9 @@ namespace snowflake::runner {
 // apart. For that the command must make a new table file, as ALTER TABLE does for a rewrite and
 // REFRESH MATERIALIZED VIEW: by then the server has looked up every name, and has run nothing. At
 // that moment the query check runs, unless it is null, as the role that called run(), with a
-// snapshot of the moment; its error ends the command before any of the users' code has run.
+// snapshot of the moment; its error ends the command before any of the users' code has run. Its $1
+// is 0 then. Before that moment it runs for each function of somebody who may not act for the role
+// that is about to run, which its $1 names: the server evaluates what is constant early.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what acting_role::become() and the command do.

@@ -161,4 +161,14 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+// _is_up_to_path(regclass, oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_up_to_path);
+Datum snowflake_is_up_to_path(PG_FUNCTION_ARGS) {
+    const List *expressions = expressions_of(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(expressions); ++i)
+        if (expression::is_up_to_path(static_cast<Node *>(list_nth(expressions, i))))
+            PG_RETURN_BOOL(true);
+    PG_RETURN_BOOL(false);
+}
+
 } // extern "C"

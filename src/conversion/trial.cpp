@@ -1,5 +1,6 @@
 #include "trial.hpp"
 
+#include "definitions.hpp"
 #include "expression.hpp"
 #include "server/acting_role.hpp"
 
@@ -20,11 +21,7 @@ Param *number_parameter() {
     return number;
 }
 
-// Evaluates as the current role. Returns false, with nothing evaluated, if the expression could
-// change something, or be another thing the next time.
-bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
-    if (contain_volatile_functions(expression))
-        return false;
+void evaluate_each(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
     Oid output = InvalidOid;
     bool is_varlena = false;
     getTypeOutputInfo(exprType(expression), &output, &is_varlena);
@@ -43,6 +40,22 @@ bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome 
         outcomes[i] = is_null ? nullptr : OidOutputFunctionCall(output, value);
     }
     FreeExecutorState(executor);
+}
+
+// Evaluates as the current role. Returns false, with nothing evaluated, if the expression could
+// change something, or be another thing the next time.
+bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
+    if (contain_volatile_functions(expression))
+        return false;
+    const definitions::Ban before = definitions::in_force();
+    PG_TRY();
+    {
+        definitions::impose(nullptr);
+        evaluate_each(expression, numbers, count, outcomes);
+    }
+    PG_FINALLY();
+    { definitions::restore(before); }
+    PG_END_TRY();
     return true;
 }
 

@@ -33,7 +33,7 @@ CREATE FUNCTION snowflake._typed_by(owner oid, command text)
 
 -- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To alter the
 -- type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
--- inherited by, and on both ends of foreign keys.
+-- inherited by, and on the other ends of foreign keys and what these inherit from or are inherited by.
 CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -49,8 +49,12 @@ DECLARE
         )
         SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(c.relowner)), ', ')
             FROM (SELECT f.relid FROM family f
-                  UNION SELECT k.confrelid FROM family f JOIN pg_constraint k ON k.conrelid = f.relid AND k.contype = 'f'
-                  UNION SELECT k.conrelid FROM family f JOIN pg_constraint k ON k.confrelid = f.relid AND k.contype = 'f') reached
+                  UNION
+                  SELECT partner.relid
+                      FROM family f
+                      JOIN pg_constraint k ON f.relid IN (k.conrelid, k.confrelid) AND k.contype = 'f'
+                      CROSS JOIN LATERAL snowflake._table_kin(CASE k.conrelid WHEN f.relid THEN k.confrelid ELSE k.conrelid END)
+                          partner(relid)) reached
             JOIN pg_class c ON c.oid = reached.relid
             WHERE c.relowner <> owner AND NOT pg_has_role(c.relowner, current_user, 'USAGE'));
 BEGIN

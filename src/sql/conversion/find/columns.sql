@@ -3,6 +3,8 @@
 -- Finds the column defaults that call nextval with the name of the sequence as a text. nextval('name'::text) looks
 -- for the sequence each time that it runs, in the search_path of the session that inserts. The call means the
 -- sequence for certain if it names the schema, or if the conversion would take along no other relation of that name.
+-- Where the owner of the table is another one than that of the sequence, there must be no other of that name at all:
+-- a sequence that anybody has made must not take the place of the one that is meant.
 CREATE FUNCTION snowflake._conversion_names(
         seq regclass,
         OUT attrdef oid,
@@ -15,7 +17,7 @@ BEGIN
         SELECT f.oid, bool_and(cardinality(used.name) > 1 OR NOT EXISTS (
                    SELECT FROM pg_class other
                        WHERE other.relname = s.relname AND other.oid <> s.oid
-                         AND snowflake._is_taken_along(s.relowner, other.relowner)))
+                         AND (t.relowner <> s.relowner OR snowflake._is_taken_along(s.relowner, other.relowner))))
             FROM pg_class s
             JOIN pg_namespace n ON n.oid = s.relnamespace
             CROSS JOIN pg_attrdef f

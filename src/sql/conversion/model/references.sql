@@ -170,7 +170,8 @@ BEGIN
 END
 $function$;
 
--- Returns what the objects that depend on tables refer to, for _require_references().
+-- Returns what the objects that depend on tables refer to, for _require_references(). What is not made again has an OID
+-- besides: another of the same name may take its place, where somebody renames a schema.
 CREATE FUNCTION snowflake._references_by_name(tables oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -186,8 +187,13 @@ BEGIN
                 CROSS JOIN LATERAL pg_identify_object(o.class, o.object, 0) i
         ),
         source AS MATERIALIZED (
-            SELECT o.ref_class, o.ref_object, snowflake._source_of(o.ref_class, o.ref_object) AS name
+            SELECT o.ref_class, o.ref_object,
+                   named.name || CASE WHEN o.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_extension'::regclass)
+                                           OR named.name LIKE 'extension %' OR named.name LIKE 'sequence %'
+                                           OR EXISTS (SELECT FROM dependent d WHERE d.class = o.ref_class AND d.object = o.ref_object)
+                                      THEN '' ELSE format(' (OID %s)', o.ref_object) END AS name
                 FROM (SELECT DISTINCT ref_class, ref_object FROM r) o
+                CROSS JOIN LATERAL snowflake._source_of(o.ref_class, o.ref_object) named(name)
         )
         SELECT jsonb_build_object('tables', to_jsonb(tables),
                                   'references', coalesce(jsonb_object_agg(x.name, x.sources), '{}'))
@@ -211,7 +217,8 @@ BEGIN
     -- An object that was not there before is not one that is made again. The extension itself, and the
     -- sequence, come into the defaults that are converted.
     differences := ARRAY(
-        SELECT format('%s would depend on %s, which it does not depend on now', now.name, source)
+        SELECT format('%s would depend on %s, which it does not depend on now', now.name,
+                      regexp_replace(source, ' \(OID \d+\)$', ''))
             FROM jsonb_each(snowflake._references_by_name(
                      ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references')
                      now(name, sources)
@@ -225,6 +232,30 @@ BEGIN
         RAISE EXCEPTION 'an object that is made again would change its meaning'
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(differences, E'\n');
+    END IF;
+END
+$function$;
+
+-- Raises an error if an object has come to refer to something else, as _require_references() does, or, while a command
+-- looks up its names, if it calls a function that none of the objects has called: one of somebody who may not act for the
+-- current role.
+CREATE FUNCTION snowflake._require_meaning(
+        expected jsonb,
+        callee oid) -- 0: the names have been looked up
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF callee = 0 THEN
+        PERFORM snowflake._require_references(expected);
+    ELSIF NOT EXISTS (
+              SELECT FROM jsonb_each(expected -> 'references') object(name, sources)
+                  WHERE object.sources ? snowflake._source_of('pg_proc'::regclass, callee)
+                     OR EXISTS (SELECT FROM pg_operator o
+                                    WHERE o.oprcode = callee AND object.sources ? snowflake._source_of('pg_operator'::regclass, o.oid))) THEN
+        RAISE EXCEPTION 'an object that is made again would change its meaning'
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = format('It would call %s, which it does not call now.', snowflake._source_of('pg_proc'::regclass, callee));
     END IF;
 END
 $function$;

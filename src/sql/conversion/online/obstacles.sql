@@ -148,6 +148,10 @@ BEGIN
                     JOIN pg_type y ON y.oid = d.refobjid
                     WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original AND d.refclassid = 'pg_type'::regclass
                       AND NOT snowflake._may_act_for(y.typowner, quote_ident(current_user)::regrole)
+                UNION ALL
+                -- By then somebody may have put into the search_path what fits better.
+                SELECT 'calls what takes values of any type, and an overload could take its place when the plan is run: convert with a lock'
+                    WHERE snowflake._is_up_to_path('pg_class', t.original)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY

@@ -62,6 +62,13 @@ CREATE FUNCTION snowflake._expressions_with_names(
     SET bytea_output = hex
     SET lc_monetary = 'C';
 
+-- Tells whether expressions of an object can mean another thing under another search_path, or with other overloads, however
+-- they are printed.
+CREATE FUNCTION snowflake._is_up_to_path(class regclass, object oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_up_to_path'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- A column that is to be replaced, and its shadow.
 CREATE TYPE snowflake._shadow AS (
     relid regclass,

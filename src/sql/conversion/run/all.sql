@@ -64,7 +64,11 @@ BEGIN
     altered := snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
-EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_prerequisite_state OR plpgsql_error THEN
+EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_prerequisite_state OR plpgsql_error
+               OR undefined_table THEN
+    IF NOT EXISTS (SELECT FROM pg_class WHERE oid = seq) THEN
+        RETURN NULL; -- It was dropped meanwhile, perhaps by code of its owner that a conversion before has run.
+    END IF;
     IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
         RAISE;
     END IF;

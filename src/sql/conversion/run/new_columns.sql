@@ -101,7 +101,8 @@ DECLARE
 BEGIN
     SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) INTO detail
         FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
-        WHERE c.widened AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
+        -- Checks and defaults of a column that is a bigint already are tried.
+        WHERE (c.widened OR c.new_default IS NOT NULL) AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
         ORDER BY c.relid::oid
         LIMIT 1;
     IF FOUND THEN

@@ -60,7 +60,7 @@ $function$;
 -- fails.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text,
-        expected jsonb, -- what _require_references() gets; NULL: there is nothing to compare
+        expected jsonb, -- what _require_meaning() gets; NULL: there is nothing to compare
         sequence_owner oid,
         has_failed boolean) -- whether a step before it has
     RETURNS text
@@ -74,7 +74,7 @@ DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
 BEGIN
     PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path,
-                              format('SELECT snowflake._require_references(%L)', expected));
+                              format('SELECT snowflake._require_meaning(%L, $1)', expected));
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation

@@ -1,0 +1,167 @@
+-- What code does while a conversion runs, and what names come to mean in places that a conversion does not look at first.
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE ROLE regress_meanwhile_mallory;
+CREATE ROLE regress_meanwhile_alice;
+CREATE SCHEMA meanwhile;
+GRANT ALL ON SCHEMA meanwhile TO regress_meanwhile_mallory, regress_meanwhile_alice;
+CREATE SCHEMA hers AUTHORIZATION regress_meanwhile_mallory;
+CREATE SCHEMA other AUTHORIZATION regress_meanwhile_mallory;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_meanwhile_mallory', current_database()); END $$;
+-- Code of mallory tells as whom it runs. No rollback takes that back.
+CREATE FUNCTION meanwhile.tell() RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_user <> 'regress_meanwhile_mallory' THEN
+        RAISE WARNING 'code of mallory runs as somebody else';
+    END IF;
+    RETURN 0;
+END $$;
+SET ROLE regress_meanwhile_mallory;
+CREATE FUNCTION hers.code(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN meanwhile.tell(); END';
+-- A view of hers runs the code of a function of hers, do(), when it is made again.
+CREATE FUNCTION hers.do() RETURNS boolean LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION hers.do_in_view() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN hers.do(); END';
+CREATE DOMAIN hers.doing AS integer CHECK (hers.do_in_view());
+RESET ROLE;
+
+-- 1. Code that a conversion runs changes no definitions. It would put another table in the place of one that a materialized
+-- view reads, or a function in the place of one that an index calls.
+CREATE TABLE meanwhile.t (id serial PRIMARY KEY);
+INSERT INTO meanwhile.t DEFAULT VALUES;
+CREATE FUNCTION meanwhile.fits(numeric) RETURNS numeric IMMUTABLE LANGUAGE sql AS 'SELECT $1';
+CREATE TABLE other.x (id bigint);
+SET ROLE regress_meanwhile_mallory;
+CREATE TABLE hers.x (id bigint);
+CREATE INDEX ON hers.x ((id + hers.code(1)));
+CREATE VIEW meanwhile.of_hers AS SELECT id FROM meanwhile.t WHERE '{1}'::hers.doing[] IS NOT NULL;
+RESET ROLE;
+CREATE MATERIALIZED VIEW meanwhile.filled AS SELECT t.id FROM meanwhile.t LEFT JOIN other.x USING (id);
+CREATE INDEX ON meanwhile.filled (meanwhile.fits(id));
+\set VERBOSITY default
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER SCHEMA other RENAME TO away;
+    ALTER SCHEMA hers RENAME TO other;
+    RETURN true;
+END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE FUNCTION meanwhile.fits(bigint) RETURNS numeric IMMUTABLE LANGUAGE sql AS 'SELECT $1 + hers.code(1)';
+    RETURN true;
+END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+-- Not by a function of the extension either.
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM snowflake._run_as('CREATE TABLE hers.made ()', 'regress_meanwhile_mallory'::regrole, '', NULL);
+    RETURN true;
+END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+-- Nor in a trial, whose error is the trial's alone.
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN CREATE TABLE hers.made (); RETURN true; END';
+CREATE FUNCTION hers.tried(bigint) RETURNS bigint STABLE LANGUAGE plpgsql AS 'BEGIN PERFORM hers.do(); RETURN $1; END';
+CREATE SEQUENCE hers.s;
+CREATE TABLE hers.tried (id bigint DEFAULT hers.tried(nextval('hers.s')));
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('hers.s');
+SELECT to_regclass('hers.made') IS NULL AS nothing_made;
+-- What it does otherwise, it may do.
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    SET LOCAL work_mem = '1MB';
+    INSERT INTO hers.x VALUES (1);
+    RETURN true;
+END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+\set VERBOSITY terse
+
+-- 2. A new bigint column, which is not widened, has a check that LIKE has copied.
+SET ROLE regress_meanwhile_mallory;
+CREATE TABLE hers.copied (id bigint GENERATED ALWAYS AS IDENTITY CHECK (id > hers.code(1)));
+RESET ROLE;
+SET snowflake.convert_new_columns = on;
+CREATE TABLE meanwhile.copy (LIKE hers.copied INCLUDING CONSTRAINTS INCLUDING IDENTITY);
+CREATE TABLE meanwhile.plain (LIKE hers.copied INCLUDING IDENTITY);
+RESET snowflake.convert_new_columns;
+SELECT relname, attidentity <> '' AS is_identity FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+    WHERE attname = 'id' AND attrelid IN ('meanwhile.copy'::regclass, 'meanwhile.plain'::regclass) ORDER BY 1;
+
+-- 3. A default that names a sequence by a text. A sequence of that name that a stranger of the owner of the table has made
+-- does not take the place of the one that is meant.
+SET ROLE regress_meanwhile_alice;
+CREATE SEQUENCE meanwhile.number;
+RESET ROLE;
+CREATE TABLE meanwhile.named (id bigint DEFAULT nextval('number'::text));
+SET ROLE regress_meanwhile_mallory;
+CREATE SEQUENCE hers.number;
+\set VERBOSITY default
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('hers.number');
+\set VERBOSITY terse
+
+-- 4. All sequences: one that is gone when its turn comes ends nothing.
+CREATE SCHEMA every;
+CREATE TABLE every.a (id serial);
+CREATE TABLE every.b (id serial);
+CREATE TABLE every.c (id serial);
+CREATE FUNCTION meanwhile.drop_b() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN DROP TABLE IF EXISTS every.b; END';
+CREATE EVENT TRIGGER regress_meanwhile_drop ON ddl_command_end WHEN TAG IN ('ALTER SEQUENCE') EXECUTE FUNCTION meanwhile.drop_b();
+CALL snowflake.convert_all('every');
+DROP EVENT TRIGGER regress_meanwhile_drop;
+
+-- 5. The partition that a foreign key references has a whole of mallory's, which can have an index with code of mallory.
+CREATE TABLE meanwhile.whole (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE meanwhile.part PARTITION OF meanwhile.whole FOR VALUES FROM (0) TO (MAXVALUE);
+CREATE UNIQUE INDEX ON meanwhile.part (id);
+ALTER TABLE meanwhile.part ALTER id SET DEFAULT snowflake.nextval();
+CREATE TABLE meanwhile.refers (id integer REFERENCES meanwhile.part (id));
+ALTER TABLE meanwhile.whole OWNER TO regress_meanwhile_mallory;
+SELECT replace(command, session_user, 'superuser') AS command FROM snowflake.check() WHERE object ~ 'meanwhile.refers';
+
+-- 6. Whoever types CREATE INDEX CONCURRENTLY has a search_path. An exact match in it would take the place of what takes any
+-- types. What the server prints without a name is refused, and so is what has its rivals in its own schema.
+CREATE TYPE meanwhile.mood AS ENUM ('fine', 'ill');
+SET ROLE regress_meanwhile_alice;
+CREATE TABLE meanwhile.felt (id serial PRIMARY KEY, mood meanwhile.mood, span int4range);
+CREATE INDEX felt_fine ON meanwhile.felt (id) WHERE mood = 'fine' AND mood = ANY ('{fine}');
+CREATE INDEX felt_span ON meanwhile.felt (id, lower(span));
+SET ROLE regress_meanwhile_mallory;
+CREATE FUNCTION hers.equals(meanwhile.mood, meanwhile.mood) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN meanwhile.tell() = 0; END';
+CREATE OPERATOR meanwhile.= (FUNCTION = hers.equals, LEFTARG = meanwhile.mood, RIGHTARG = meanwhile.mood);
+CREATE FUNCTION meanwhile.lower(int4range) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN meanwhile.tell(); END';
+RESET ROLE;
+INSERT INTO meanwhile.felt (mood, span) VALUES ('fine', '[1,2)');
+SET search_path = meanwhile;
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('felt_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\o
+RESET search_path;
+SELECT pg_get_indexdef(i) FROM unnest('{meanwhile.felt_fine, meanwhile.felt_span}'::regclass[]) i;
+SET ROLE regress_meanwhile_alice;
+CREATE FUNCTION meanwhile.same(anyelement) RETURNS anyelement IMMUTABLE LANGUAGE sql AS 'SELECT $1';
+CREATE TABLE meanwhile.refused (id serial PRIMARY KEY, mood meanwhile.mood);
+CREATE INDEX refused_1 ON meanwhile.refused (id) WHERE mood IS DISTINCT FROM 'ill';
+CREATE INDEX refused_2 ON meanwhile.refused (nullif(mood, 'ill'), id);
+CREATE INDEX refused_3 ON meanwhile.refused ((CASE mood WHEN 'ill' THEN id END));
+CREATE INDEX refused_4 ON meanwhile.refused (num_nulls(id, mood));
+CREATE INDEX refused_5 ON meanwhile.refused (meanwhile.same(id));
+CREATE INDEX taken_along ON meanwhile.refused ((CASE id WHEN 1 THEN 2 END), nullif(id, 1)) WHERE id IS DISTINCT FROM 3;
+\set VERBOSITY default
+SELECT snowflake.conversion_plan('meanwhile.refused_id_seq', online => true);
+\set VERBOSITY terse
+RESET ROLE;
+
+DROP SCHEMA meanwhile, hers, other, every CASCADE;
+DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_meanwhile_mallory', current_database()); END $$;
+DROP ROLE regress_meanwhile_mallory, regress_meanwhile_alice;
