@@ -338,11 +338,23 @@ SELECT snowflake._add_shadows('renamed_id_seq');
 ALTER SEQUENCE renamed_id_seq RENAME TO other_name;
 SELECT sequence FROM snowflake.conversions;
 SELECT finding, command FROM snowflake.check() WHERE object ~ 'renamed';
+DROP EXTENSION snowflake CASCADE;
 SELECT * FROM steps('other_name') LIMIT 2;
 SELECT snowflake._add_shadows('other_name');
 SELECT sequence FROM snowflake.conversions;
 SELECT snowflake.cancel_conversion('other_name');
 DROP TABLE renamed;
+-- One that is gone with its table: the commands leave nothing in the referencing one.
+CREATE TABLE gone (id serial PRIMARY KEY);
+CREATE TABLE left_over (gone_id integer REFERENCES gone);
+SELECT snowflake._add_shadows('gone_id_seq');
+DROP TABLE gone CASCADE;
+DROP EXTENSION snowflake CASCADE;
+SELECT command AS mend FROM snowflake.check() WHERE object ~ 'left_over' \gset
+:mend;
+SELECT object FROM snowflake.check() WHERE object ~ 'left_over';
+INSERT INTO left_over VALUES (1);
+DROP TABLE left_over;
 
 -- A name that the catalog keeps as bytes.
 CREATE TABLE "back\slash" (id serial PRIMARY KEY);

@@ -31,6 +31,14 @@ CREATE FUNCTION snowflake._typed_by(owner oid, command text)
     RETURN CASE WHEN pg_has_role(owner, current_user, 'USAGE') THEN command
                 ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
 
+-- Returns a command that evaluates nothing as the caller, as a comment that names the owner unless the caller can act
+-- for the owner.
+CREATE FUNCTION snowflake._typed_by_holder(owner oid, command text)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
+    RETURN CASE WHEN snowflake._may_become(owner) THEN command
+                ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
+
 -- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To alter the
 -- type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
 -- inherited by, and on the other ends of foreign keys and what these inherit from or are inherited by.
@@ -184,7 +192,7 @@ BEGIN
                CASE WHEN k.callee IS NULL
                     THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L)',
                                                                 k.relid, k.attname, k.seq))
-                    ELSE snowflake._convert_command(k.seq) END
+                    ELSE snowflake._typed_by_holder(snowflake._owner(k.seq), snowflake._convert_command(k.seq)) END
             FROM unnest(keys) k
             JOIN pg_class t ON t.oid = k.relid
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval';
@@ -196,7 +204,7 @@ BEGIN
                CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
                     WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
-                    ELSE snowflake._convert_command(q.seqrelid) END
+                    ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
                   UNION SELECT d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
                             WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') used(seq)
@@ -217,7 +225,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', snowflake._column(numbered.relid, numbered.attname),
                format('it holds snowflake IDs, and takes the numbers of sequence %s, which is not converted', numbered.seq),
-               snowflake._convert_command(numbered.seq)
+               snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname
                       FROM pg_sequence q
                       JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = q.seqrelid AND d.deptype = 'i'
@@ -509,18 +517,18 @@ CREATE FUNCTION snowflake._findings_of_shadows()
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
     SET jit = off
     AS $function$
-DECLARE
-    plan constant text := 'Ask conversion_plan(..., online => true) of its sequence what is left to do, or run cancel_conversion()';
 BEGIN
+    -- Where the sequence was renamed, its online plan takes the columns over.
     RETURN QUERY
         SELECT 'error', snowflake._column(p.relid, a.attname),
                'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it for a sequence: '
-               'new rows may be refused', plan
+               'new rows may be refused', snowflake._typed_by_holder(snowflake._owner(p.relid), snowflake._commands_to_drop_shadow(p.relid, p.shadow))
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
             WHERE p.trigger_name IS NULL
         UNION ALL
         SELECT 'warning', format('trigger %I of table %s', t.tgname, t.tgrelid::regclass),
-               'it belongs to no conversion that the owner of the table has begun', format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass)
+               'it belongs to no conversion that the owner of the table has begun',
+               snowflake._typed_by_holder(snowflake._owner(t.tgrelid), format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass))
             FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid
             WHERE d.classid = 'pg_trigger'::regclass
               AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure

@@ -10,6 +10,7 @@ CREATE FUNCTION snowflake._refuse_to_drop()
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
+    SET quote_all_identifiers = off -- names of sequences are compared
     AS $function$
 DECLARE
     concerns_extension constant boolean :=
@@ -22,16 +23,28 @@ DECLARE
                 regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') ~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)'
         END;
     tables text;
+    commands text;
 BEGIN
     IF NOT concerns_extension THEN
         RETURN;
     END IF;
-    tables := (SELECT string_agg(DISTINCT p.relid::text, ', ') FROM snowflake._shadow_pairs(NULL) p WHERE p.trigger_name IS NOT NULL);
+    -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same.
+    SELECT string_agg(DISTINCT p.relid::text, ', '),
+           string_agg(DISTINCT CASE WHEN p.trigger_name IS NULL
+                                    THEN snowflake._commands_to_drop_shadow(p.relid, p.shadow) || ';'
+                                    ELSE format('SELECT snowflake.cancel_conversion(%L);', p.sequence) END, ' ')
+        INTO tables, commands
+        FROM snowflake._shadow_pairs(NULL) p
+        WHERE p.trigger_name IS NOT NULL
+           OR EXISTS (SELECT FROM pg_trigger t
+                          WHERE t.tgrelid = p.relid AND t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))
+                            AND NOT EXISTS (SELECT FROM pg_class q
+                                                WHERE q.relkind = 'S' AND q.oid::regclass::text = snowflake._named_by(t.tgargs)));
     IF tables IS NOT NULL THEN
         RAISE EXCEPTION 'cannot execute % for snowflake while columns are being widened without a lock', tg_tag
             USING ERRCODE = 'dependent_objects_still_exist',
                   DETAIL = 'The tables are ' || tables || '.',
-                  HINT = 'SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);';
+                  HINT = commands;
     END IF;
 END
 $function$;

@@ -80,6 +80,13 @@ CREATE TYPE snowflake._shadow AS (
     is_exact boolean,                   -- whether that lets nulls pass as the column does
     is_filled boolean);                 -- whether it does, and is valid
 
+-- Returns the name of the sequence that is the first argument of a trigger.
+CREATE FUNCTION snowflake._named_by(tgargs bytea)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN convert_from(substring(tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN tgargs), 1) - 1),
+                        getdatabaseencoding());
+
 -- Finds the columns of a table, or of all, that have shadows, and what keeps those.
 CREATE FUNCTION snowflake._shadow_pairs(
         only_relid oid, -- NULL: any table
@@ -110,9 +117,7 @@ BEGIN
                     FROM pg_trigger x
                     JOIN pg_class q
                       ON q.relkind = 'S'
-                         AND q.oid::regclass::text
-                             = convert_from(substring(x.tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN x.tgargs), 1) - 1),
-                                            getdatabaseencoding())
+                         AND q.oid::regclass::text = snowflake._named_by(x.tgargs)
                     WHERE x.tgrelid = k.conrelid AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
                       AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
                       AND ARRAY(SELECT DISTINCT d.refobjsubid FROM pg_depend d
@@ -143,6 +148,19 @@ BEGIN
             WHERE d.classid = 'pg_trigger'::regclass AND d.refclassid = 'pg_class'::regclass
               AND d.refobjid = tab AND d.refobjsubid = _triggers_on_shadow.shadow
               AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure;
+END
+$function$;
+
+-- Returns the commands that drop a shadow, and the triggers that would keep it from being dropped.
+CREATE FUNCTION snowflake._commands_to_drop_shadow(tab regclass, shadow smallint)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT concat(string_agg(format('DROP TRIGGER %I ON %s; ', t, tab), '' ORDER BY t),
+                          format('ALTER TABLE %s DROP COLUMN %I', tab,
+                                 (SELECT attname FROM pg_attribute WHERE attrelid = tab AND attnum = _commands_to_drop_shadow.shadow)))
+                FROM snowflake._triggers_on_shadow(tab, shadow) t);
 END
 $function$;
 
