@@ -162,6 +162,20 @@ SELECT snowflake.conversion_plan('meanwhile.refused_id_seq', online => true);
 \set VERBOSITY terse
 RESET ROLE;
 
+-- 7. The name that an index built beside another gets can be seen, and taken.
+SET ROLE regress_meanwhile_alice;
+CREATE TABLE meanwhile.held (id serial PRIMARY KEY);
+SELECT substring(command FROM 'snowflake_\w+') AS twin
+    FROM snowflake.conversion_plan('meanwhile.held_id_seq', online => true) WHERE command ~ 'CONCURRENTLY' \gset
+SET ROLE regress_meanwhile_mallory;
+CREATE TABLE meanwhile.:twin ();
+SET ROLE regress_meanwhile_alice;
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('meanwhile.held_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\o
+SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'meanwhile.held'::regclass AND attname = 'id';
+RESET ROLE;
+
 DROP SCHEMA meanwhile, hers, other, every CASCADE;
 DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_meanwhile_mallory', current_database()); END $$;
 DROP ROLE regress_meanwhile_mallory, regress_meanwhile_alice;

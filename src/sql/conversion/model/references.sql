@@ -218,7 +218,7 @@ BEGIN
     -- sequence, come into the defaults that are converted.
     differences := ARRAY(
         SELECT format('%s would depend on %s, which it does not depend on now', now.name,
-                      regexp_replace(source, ' \(OID \d+\)$', ''))
+                      regexp_replace(source, ' [(]OID [0-9]+[)]$', ''))
             FROM jsonb_each(snowflake._references_by_name(
                      ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references')
                      now(name, sources)

@@ -20,6 +20,31 @@ CREATE FUNCTION snowflake._twin_name(
     RETURN ('snowflake_' || left(encode(sha256(convert_to(definition, getdatabaseencoding())), 'hex'), 16)
             || CASE turn WHEN 1 THEN '' ELSE '_' || turn::text END)::name;
 
+-- Returns the name of what is built on shadow columns in place of an index. Whoever may create something in the schema
+-- can see which name that will be, and take it: such a name is left out.
+CREATE FUNCTION snowflake._index_twin_name(definition text, turn bigint, tab oid)
+    RETURNS name
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    first constant name := snowflake._twin_name(definition, 1);
+    taken bigint;
+BEGIN
+    FOR taken IN
+        SELECT coalesce(nullif(substr(c.relname, length(first) + 2), '')::bigint, 1)
+            FROM pg_class t
+            JOIN pg_class c ON c.relnamespace = t.relnamespace AND c.relname ~ concat('^', first, '(_([2-9]|[1-9][0-9]{1,17}))?$')
+            LEFT JOIN pg_index i ON i.indexrelid = c.oid
+            WHERE t.oid = tab AND i.indrelid IS DISTINCT FROM tab
+            ORDER BY 1
+    LOOP
+        EXIT WHEN taken > turn;
+        turn := turn + 1;
+    END LOOP;
+    RETURN snowflake._twin_name(definition, turn);
+END
+$function$;
+
 -- Lists columns of a table, shadows in place of those that have one. The columns of a table in the order of a list,
 -- each under the name of its shadow if it has one.
 CREATE FUNCTION snowflake._names_on_shadows(shadows snowflake._shadow[], tab regclass, attnums smallint[])
@@ -145,7 +170,9 @@ BEGIN
                                 WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)
             FROM (
                 SELECT c.relam, c.relnamespace, o.*, d.definition,
-                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY d.definition ORDER BY o.indisunique, o.indexrelid)) AS twin_name
+                       snowflake._index_twin_name(
+                           d.definition, row_number() OVER (PARTITION BY d.definition ORDER BY o.indisunique, o.indexrelid),
+                           o.indrelid) AS twin_name
                     FROM pg_index o
                     JOIN pg_class c ON c.oid = o.indexrelid
                     CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid) d(definition)
