@@ -176,6 +176,11 @@ SELECT command FROM snowflake.conversion_plan('meanwhile.held_id_seq', online =>
 SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'meanwhile.held'::regclass AND attname = 'id';
 RESET ROLE;
 
+-- 8. A check of the user's own that compares two columns makes neither of them one of a conversion.
+CREATE TABLE meanwhile.own (id serial, copy bigint, CONSTRAINT snowflake_copy CHECK (copy IS NOT DISTINCT FROM id));
+SELECT snowflake.cancel_conversion('meanwhile.own_id_seq');
+SELECT count(*) AS columns FROM pg_attribute WHERE attrelid = 'meanwhile.own'::regclass AND attnum > 0 AND NOT attisdropped;
+
 DROP SCHEMA meanwhile, hers, other, every CASCADE;
 DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_meanwhile_mallory', current_database()); END $$;
 DROP ROLE regress_meanwhile_mallory, regress_meanwhile_alice;

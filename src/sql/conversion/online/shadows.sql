@@ -112,6 +112,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._compared_by(k.oid) pair
             JOIN pg_class c ON c.oid = k.conrelid
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
+            JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = pair.shadow
             LEFT JOIN LATERAL (
                 SELECT x.tgname, q.oid AS sequence
                     FROM pg_trigger x
@@ -131,6 +132,8 @@ BEGIN
             ) t ON true
             WHERE k.contype = 'c' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
               AND k.conrelid = coalesce(only_relid, k.conrelid) AND pair.shadow IS NOT NULL
+              -- A check of the user's may compare two columns, too.
+              AND (t.tgname IS NOT NULL OR b.attname = snowflake._shadow_name(a.attname))
             ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid;
 END
 $function$;
