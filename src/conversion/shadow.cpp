@@ -164,8 +164,8 @@ enum class Outcome {
     gone
 };
 
-// A row that another session has changed or deleted since the snapshot needs nothing: its new
-// version went past the triggers.
+// Leaves a row that another session has changed or deleted since the snapshot: the trigger has
+// filled the shadow of its new version.
 Outcome fill_row(const Work &work, bool waits) {
     ItemPointerData tid = work.found->tts_tid;
     TM_FailureData failure;

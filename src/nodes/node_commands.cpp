@@ -25,7 +25,7 @@ struct Start {
 
 Start begin() {
     registry::lock();
-    // It would not see the acts of a session that it has waited for.
+    // A snapshot that stays would not show the tables and sequences whose latest IDs are looked at.
     if (IsolationUsesXactSnapshot())
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("cannot change snowflake nodes in a transaction of isolation level %s",

@@ -46,14 +46,16 @@ std::int64_t remove(const Instance &instance);
 std::int32_t separate(bool forced);
 
 // Takes over what the instance has that this database was copied from, and that is gone. Returns
-// how many numbers. Raises 55000 unless the server is of a later major version, or if forced.
+// how many numbers. Raises 55000 if this server's major version is not later than that of the
+// server that made the claim, unless forced.
 std::int32_t take_over(bool forced);
 
 // Lets the claims of another instance count for nothing here. Raises 22023 for this instance.
 void ignore(const Instance &instance);
 
 // Claims a range of numbers for node leases, and returns how many were not reserved before. Raises
-// 22023 if it is no range of numbers, 55006 if one of them is in use.
+// 22023 if it is no range of numbers, 55006 if one of them is in use, 55000 on a copy and if the
+// clock is not credible.
 std::int32_t reserve(std::int32_t first, std::int32_t last);
 
 // Gives up numbers that are reserved for node leases. Returns as release() does. Raises 55000 if

@@ -9,9 +9,9 @@
 
 namespace snowflake::relations {
 
-// Every function here raises 42501 unless the current role is a superuser or has the rights of the
-// owner. Those that read raise 42P01 if the relation does not exist, or is gone once the lock is
-// there.
+// Functions raise 42501 unless the current role is a superuser or has the rights of the owner, but
+// has_greatest_value_at_hand() and the two that glimpse, which anybody may call. Those that read
+// raise 42P01 if the relation does not exist, or is gone once the lock is there.
 
 // Locks a relation until the transaction ends. Returns whether it exists. Without a mode: a table
 // in ACCESS EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
@@ -24,12 +24,12 @@ bool lock(Oid relation);
 void hold_schema(Oid relation);
 
 // Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
-// runs by itself are cancelled when somebody has waited for them for deadlock_timeout. In the queue
-// for the lock of lock(), everybody else would wait as long.
+// runs by itself are cancelled when somebody has waited for them for deadlock_timeout. lock() would
+// make everybody else queue behind it for as long.
 void wait_for_vacuum(Oid relation);
 
-// Lets a sequence that the catalog has as that of an identity, of a column that is none, belong to
-// the column as that of a serial does. Returns whether it was such a sequence. Locks it.
+// Makes a sequence belong to its column like that of a serial, if the catalog still records it as
+// that of an identity and the column is none. Locks it. Returns whether it did.
 bool own_as_serial(Oid sequence);
 
 // Returns the last_value of a sequence. Raises 42809 if the relation is none.

@@ -21,11 +21,6 @@ Oid find_function(const char *function, Oid argument_type) {
     return LookupFuncName(qualified, 1, &argument_type, false);
 }
 
-Oid id_type() {
-    return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("id"),
-                           ObjectIdGetDatum(find()));
-}
-
 bool is_new() {
     Relation catalog = table_open(NamespaceRelationId, AccessShareLock);
     ScanKeyData key;

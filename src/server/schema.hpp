@@ -16,9 +16,6 @@ Oid find_compat();
 // is none.
 Oid find_function(const char *function, Oid argument_type);
 
-// Returns the OID of the type snowflake.id; InvalidOid: the extension is not installed.
-Oid id_type();
-
 // Returns whether this transaction made the schema. What it has only altered, by GRANT or ALTER
 // SCHEMA, does not count: another session may have seen it before.
 bool is_new();

@@ -85,7 +85,8 @@ BEGIN
         EXECUTE format('SELECT snowflake.%I($1)', '_' || d.kind || '_drop') INTO step.command USING d;
         IF step.command IS NOT NULL THEN
             step.role := pg_get_userbyid(snowflake._maker(d));
-            step.effect := format('%s %s, made again below', d.kind, coalesce(d.name, 'of ' || d.relid));
+            step.effect := format('%s, made again below', coalesce(d.kind || ' ' || d.name,
+                                                                   pg_describe_object(d.classid, d.objid, 0)));
             RETURN NEXT step;
         END IF;
     END LOOP;

@@ -188,7 +188,8 @@ BEGIN
 END
 $function$;
 
--- Lists what the caller may not alter or make again because of whom it belongs to.
+-- Lists the foreign keys that the owner of a table may not make again, and the functions and operators of others that
+-- could take the place of those meant once columns are bigints.
 CREATE FUNCTION snowflake._obstacles_of_owners(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text

@@ -158,7 +158,7 @@ BEGIN
             command := format('ALTER INDEX %s SET (%s)', o.conindid::regclass, o.options);
             RETURN NEXT;
         END IF;
-        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(o.conindid, false) x;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(o.conindid, only_forgotten => false) x;
     END IF;
     -- Only a superuser may, and the command evaluates nothing.
     RETURN QUERY SELECT x, quote_ident(current_user)::regrole::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;

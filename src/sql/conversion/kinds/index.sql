@@ -2,7 +2,7 @@
 -- on an altered column again, but forgets some of what the index had.
 
 -- Returns the commands that give an index what its definition does not say, or only what the server forgets when it
--- makes the index again. Returns what the definition of an index does not say.
+-- makes the index again.
 CREATE FUNCTION snowflake._conversion_index_settings(index oid, only_forgotten boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -139,7 +139,7 @@ BEGIN
             WHERE obj_description(index, 'pg_class') IS NULL
               AND EXISTS (SELECT FROM pg_partition_ancestors(index) whole
                               WHERE obj_description(whole.relid, 'pg_class') IS NOT NULL);
-    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(index, false);
+    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(index, only_forgotten => false);
     RETURN QUERY
         SELECT annotation.command
             FROM pg_constraint k
@@ -167,7 +167,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._dependent(
                 o, kind => 'index', relid => i.indrelid, is_rebuilt => o.depth = 1 AND NOT found.is_only,
                 comes_along => o.depth = 1 AND NOT found.is_only AND NOT c.relispartition
-                               AND NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, true))) d
+                               AND NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, only_forgotten => true))) d
             WHERE o.classid = 'pg_class'::regclass
               AND CASE WHEN found.is_only
                        THEN NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
@@ -203,11 +203,11 @@ BEGIN
         END IF;
         command := pg_get_indexdef(index);
         RETURN NEXT;
-        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, false) x;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, only_forgotten => false) x;
     ELSIF (SELECT relispartition FROM pg_class WHERE oid = index) THEN
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_partition_index(index) x;
     ELSE
-        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, true) x;
+        RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(index, only_forgotten => true) x;
     END IF;
 END
 $function$;

@@ -6,7 +6,7 @@
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
 --   dependents.sql    the objects that the server does not alter a column under
---   makers.sql        the roles that make objects again
+--   trust.sql         the role that runs each command, and whose code may run as whom
 --   annotations.sql   comments, labels and settings of objects that are made again
 --   kinds/            a file for each kind of object: how it is found, refused, dropped and made again
 --   kinds.sql         the list of the kinds
@@ -52,7 +52,13 @@ BEGIN
             USING ERRCODE = 'undefined_table';
     ELSIF s.relkind <> 'S' THEN
         RAISE EXCEPTION '"%" is not a sequence', s.relname
-            USING ERRCODE = 'wrong_object_type';
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = coalesce((SELECT format('Its columns use %s.', string_agg(DISTINCT d.objid::regclass::text, ', '))
+                                       FROM pg_depend d JOIN pg_sequence q ON q.seqrelid = d.objid
+                                       WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+                                         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
+                                       HAVING count(*) > 0),
+                                  'To see the sequence of a column: SELECT pg_get_serial_sequence(table, column);');
     ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
         RAISE EXCEPTION 'must be owner of sequence %', s.relname
             USING ERRCODE = 'insufficient_privilege';

@@ -1,7 +1,8 @@
 -- Filling the shadow columns of a table, in batches that are transactions of their own.
 --
 -- No session ever waits for a batch longer than the batch takes, a tenth of a second: a batch never waits for a row
--- while it holds others. Rows that other sessions have locked are left for later, when each is a transaction.
+-- while it holds others. It leaves out rows that other sessions have locked. Later transactions fill those that are free
+-- by then, or wait for one row while they hold no other.
 --
 -- A procedure that commits can have no SET clause: it calls functions that have one, by their full names, and uses no
 -- operator of its own.
@@ -13,7 +14,7 @@ CREATE TYPE snowflake._fill_progress AS (
     page bigint, pages bigint,          -- the next page, and how many there are to look at
     batch bigint,                       -- how many pages the next batch has
     first_pages bigint[], end_pages bigint[], -- of batches that left rows out
-    waits boolean,                      -- whether for the next of these rows
+    waits boolean,                      -- whether the next call waits for one of these rows
     rows bigint,                        -- how many have been changed
     started timestamptz, told timestamptz, -- when the caller was told last
     is_done boolean);

@@ -78,7 +78,7 @@ CREATE TYPE snowflake._shadow AS (
     trigger_name name,                  -- NULL: nothing of the owner keeps the shadow
     same name,                          -- the constraint that compares the two; NULL: there is none
     is_exact boolean,                   -- whether that lets nulls pass as the column does
-    is_filled boolean);                 -- whether it does, and is valid
+    is_filled boolean);                 -- whether the check is exact and valid
 
 -- Returns the name of the sequence that is the first argument of a trigger.
 CREATE FUNCTION snowflake._named_by(tgargs bytea)

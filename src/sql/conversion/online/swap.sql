@@ -147,7 +147,7 @@ BEGIN
         SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', t.original::regclass, present.attname, wanted.attname)
             FROM pg_attribute present JOIN pg_attribute wanted ON wanted.attrelid = t.original AND wanted.attnum = present.attnum
             WHERE present.attrelid = t.twin AND present.attname <> wanted.attname;
-    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(t.original, false);
+    RETURN QUERY SELECT * FROM snowflake._conversion_index_settings(t.original, only_forgotten => false);
     RETURN QUERY
         SELECT x FROM pg_constraint k
             CROSS JOIN LATERAL snowflake._conversion_annotations(

@@ -45,8 +45,7 @@ BEGIN
 END
 $function$;
 
--- Lists columns of a table, shadows in place of those that have one. The columns of a table in the order of a list,
--- each under the name of its shadow if it has one.
+-- Lists columns of a table in the given order, each under the name of its shadow if it has one.
 CREATE FUNCTION snowflake._names_on_shadows(shadows snowflake._shadow[], tab regclass, attnums smallint[])
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

@@ -21,8 +21,7 @@ BEGIN
 END
 $function$;
 
--- Returns the INCREMENT that a sequence has once it is converted. The increment that the sequence gets: its own as a
--- stride, or the guard.
+-- Returns the INCREMENT that the conversion gives a sequence: its own as a stride, or the guard.
 CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
     RETURNS bigint
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -64,8 +63,7 @@ CREATE FUNCTION snowflake._option_clauses(
     RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
                              increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
 
--- Returns the options that a sequence had before its conversion, and its comment without them. The line that tells
--- of the options, and the comment without it.
+-- Returns the options that a sequence had before its conversion, and its comment without them.
 CREATE FUNCTION snowflake._remembered(
         seq regclass,
         OUT comment text,

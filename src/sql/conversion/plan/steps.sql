@@ -17,7 +17,7 @@ BEGIN
 END
 $function$;
 
--- Tells whether there is nothing left to convert. Converted already, and nothing has come to use the sequence since.
+-- Tells whether a sequence is converted, and nothing unconverted uses it.
 -- An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean

@@ -61,7 +61,8 @@ BEGIN
     IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse')) THEN
         RETURN NULL;
     END IF;
-    altered := snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
+    altered := snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false,
+                                                 caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
 EXCEPTION WHEN feature_not_supported OR insufficient_privilege OR object_not_in_prerequisite_state OR plpgsql_error

@@ -118,9 +118,10 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
         RETURN;
     END IF;
-    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', false, false, caller_search_path);
+    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false, caller_search_path => caller_search_path);
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege THEN
-    -- The name of the second stands for the whole class, with tables in use by this session, and locks not to be had.
+    -- object_not_in_prerequisite_state stands for all of class 55: for a table in use by this session (55006), too, and a
+    -- lock not to be had (55P03).
     IF SQLSTATE = '55P03' THEN
         RAISE;
     END IF;
@@ -165,7 +166,7 @@ CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
     AS $function$
 DECLARE
     attnum constant smallint := (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
-    altered constant snowflake._conversion_column := (tab, attnum, col, false, NULL, NULL, NULL, true, false, false);
+    altered constant snowflake._conversion_column := snowflake._conversion_column(tab, attnum, col, widened => true);
 BEGIN
     IF NOT snowflake._is_id_seq(seq)
        AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[altered]) d WHERE NOT d.is_rebuilt) THEN
@@ -208,9 +209,8 @@ CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(tab);
-    altered constant snowflake._conversion_column := (
-        tab, (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col), col,
-        false, NULL, NULL, NULL, true, false, false);
+    altered constant snowflake._conversion_column := snowflake._conversion_column(
+        tab, (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col), col, widened => true);
 BEGIN
     RETURN (
         SELECT o FROM (

@@ -190,10 +190,10 @@ BEGIN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;
     part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL);
-    IF request.stage <> 'rehearsal' THEN
-        RETURN snowflake._state_of_stage(part, request.stage);
+    IF coalesce(request.stage, 'rehearsal') = 'rehearsal' THEN
+        RETURN snowflake._state_of_conversion(part, is_rehearsal => request.stage IS NOT NULL);
     END IF;
-    RETURN snowflake._state_of_conversion(part, request.stage IS NOT NULL);
+    RETURN snowflake._state_of_stage(part, request.stage);
 END
 $function$;
 
