@@ -178,6 +178,9 @@ class ClusterDocument : public testing::Test {
         }
     }
 
+    // Whether data is replicated before the registries, so that the server warns of claims that it
+    // does not receive.
+    bool receives_data_first_ = false;             // NOLINT(*-non-private-member-variables*)
     std::map<std::string, std::unique_ptr<Server>> // NOLINT(*-non-private-member-variables*)
         servers_;
 
@@ -201,7 +204,6 @@ class ClusterDocument : public testing::Test {
         const std::string command = "set -e; PATH=" + servers_.begin()->second->programs() +
                                     ":$PATH; (" + with_servers(text) + ") > /dev/null";
         ASSERT_EQ(std::system(command.c_str()), 0) << text; // NOLINT(cert-env33-c)
-        dump_ = dump_.empty() ? text : dump_;
     }
 
     Output run_on(const std::string &name, const std::string &text, const std::string &format) {
@@ -238,7 +240,8 @@ class ClusterDocument : public testing::Test {
         for (;;) {
             const Output output = run_on(name, text, "--pset=border=1");
             ASSERT_EQ(output.exit_code, 0) << output.err;
-            EXPECT_EQ(output.err.find("WARNING:  this server receives"), std::string::npos)
+            EXPECT_TRUE(receives_data_first_ ||
+                        output.err.find("WARNING:  this server receives") == std::string::npos)
                 << output.err;
             if (expected.empty() || is_shown(expected, output.out))
                 break;
@@ -260,14 +263,8 @@ class ClusterDocument : public testing::Test {
     // Makes a server that the document names for the first time.
     virtual void prepare(const std::string &name) { FAIL() << "there is no server " << name; }
 
-    // Types what the document has typed for the second server, for a third.
-    void dump_for(const std::string &name) {
-        run_in_shell(std::regex_replace(dump_, std::regex("-h south"), "-h " + name));
-    }
-
   private:
     std::string position_;
-    std::string dump_;
 };
 
 class BothWays : public ClusterDocument {
@@ -275,7 +272,6 @@ class BothWays : public ClusterDocument {
     void prepare(const std::string &name) override {
         ASSERT_EQ(name, "west");
         add(name);
-        dump_for(name);
     }
 };
 
@@ -344,6 +340,7 @@ TEST_F(ClusterDocument, OneWayWithSequences) {
 class Replicating : public ClusterDocument {
   protected:
     void join_with_ordinary_sequences() {
+        receives_data_first_ = true;
         for (const std::string name : {"north", "south"}) {
             Session session(server(name), "shop");
             session.run("CREATE TABLE orders (id bigserial PRIMARY KEY, item text)");

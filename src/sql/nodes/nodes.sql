@@ -147,16 +147,18 @@ COMMENT ON FUNCTION snowflake.node() IS
 -- Publishes the registry by itself, whatever else is published: to a subscriber of this publication the name and the
 -- rows are the same on all servers. The publication is made when a server claims a number or subscribes to another, not
 -- by CREATE EXTENSION: the one that a dump contains is there by then. It is no part of the extension, since pg_dump
--- dumps all publications. Before PostgreSQL 18 it leaves tables of extensions out of them.
+-- dumps all publications. Before PostgreSQL 18 it leaves tables of extensions out of them. A server whose wal_level is
+-- too low has nobody to publish to, and its dumps nothing to warn of.
 CREATE FUNCTION snowflake._publish_nodes()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    SET client_min_messages = error -- A server whose wal_level is too low for it has nobody to publish to.
     AS $function$
 DECLARE
     owner constant oid := (SELECT pubowner FROM pg_publication WHERE pubname = 'snowflake_nodes');
 BEGIN
-    IF owner IS NULL THEN
+    IF current_setting('wal_level') <> 'logical' THEN
+        RETURN;
+    ELSIF owner IS NULL THEN
         CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
     ELSIF NOT EXISTS (SELECT FROM pg_publication_tables
                           WHERE pubname = 'snowflake_nodes' AND schemaname = 'snowflake' AND tablename = 'nodes') THEN
