@@ -157,16 +157,17 @@ TEST_P(Document, ItsCommandsPrintWhatItSays) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Document,
-                         testing::Values(Page{"converting", "converting", "sql", create_extension},
-                                         Page{"clients", "clients", "sql", create_extension},
-                                         Page{"upgrading", "upgrading", "sql", create_extension},
-                                         Page{"polling", "polling", "sql", create_extension},
-                                         Page{"partitions", "partitions", "sql", create_extension},
-                                         Page{"from_pgedge", "from-pgedge", "sql", create_pgedge},
-                                         Page{"from_pgedge_1_0", "from-pgedge", "sql 1.0",
-                                              create_pgedge_1_0}),
-                         [](const auto &instance) { return std::string(instance.param.test); });
+INSTANTIATE_TEST_SUITE_P(
+    Pages, Document,
+    testing::Values(Page{"converting", "converting", "sql", create_extension},
+                    Page{"converting_online", "converting-online", "sql", create_extension},
+                    Page{"clients", "clients", "sql", create_extension},
+                    Page{"upgrading", "upgrading", "sql", create_extension},
+                    Page{"polling", "polling", "sql", create_extension},
+                    Page{"partitions", "partitions", "sql", create_extension},
+                    Page{"from_pgedge", "from-pgedge", "sql", create_pgedge},
+                    Page{"from_pgedge_1_0", "from-pgedge", "sql 1.0", create_pgedge_1_0}),
+    [](const auto &instance) { return std::string(instance.param.test); });
 
 } // namespace
 } // namespace integration::document_test
