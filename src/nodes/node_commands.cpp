@@ -1,6 +1,7 @@
 #include "node_commands.hpp"
 
 #include "announcer.hpp"
+#include "former_self.hpp"
 #include "latest_ids.hpp"
 #include "node_errors.hpp"
 #include "server/clock.hpp"
@@ -278,6 +279,9 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     require_not_copied(start, setting);
     const StoredAct *own = start.registry.own_claim();
     const StoredAct *kept = kept_claim(start);
+    const StoredAct *former = former_self::find(start.registry, start.acts);
+    if (!node && kept == nullptr && former != nullptr)
+        raise_upgraded(*former);
     const Wanted wanted = wanted_number(start, node, kept, setting);
     require_range(wanted.node, wanted.node);
     if (kept != nullptr && kept->first != wanted.node)

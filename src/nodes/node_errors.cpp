@@ -11,7 +11,9 @@ namespace {
 
 using registry::StoredAct;
 
-[[noreturn]] void raise_unset() {
+[[noreturn]] void raise_unset(const StoredAct *former) {
+    if (former != nullptr)
+        raise_upgraded(*former);
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake.node is not set"),
             errdetail("Each database that makes snowflake IDs needs a node number of its own, "
@@ -132,10 +134,20 @@ const char *how_to_claim_another() {
                     settings::how_to_unset_node());
 }
 
+void raise_upgraded(const StoredAct &former) {
+    ereport(
+        ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        errmsg("this database had snowflake node %d before pg_upgrade", former.first),
+        errdetail("The other servers know it as that of an instance that ran at %s.", former.where),
+        errhint("If that is gone: SELECT snowflake.take_over_node(); To have another number "
+                "beside it: SELECT snowflake.claim_node(number);"));
+    pg_unreachable();
+}
+
 void raise_refused(int error_code, const Verdict<StoredAct> &verdict, int setting) {
     switch (verdict.standing) {
     case Standing::unset:
-        raise_unset();
+        raise_unset(verdict.reason);
     case Standing::disagreement:
         raise_disagreement(setting, verdict.own->first);
     case Standing::taken:

@@ -10,6 +10,9 @@ namespace snowflake {
 [[noreturn]] void raise_refused(int error_code, const Verdict<registry::StoredAct> &verdict,
                                 int setting);
 
+// Raises 55000 on a server that was upgraded, and whose former number others know.
+[[noreturn]] void raise_upgraded(const registry::StoredAct &former);
+
 // Raises 55000 where a command on numbers runs on a server that is not where it was: it may be a
 // copy, from which nothing may be taken by its original.
 [[noreturn]] void raise_moved(const registry::StoredAct &last_act);

@@ -1,5 +1,6 @@
 #include "registry.hpp"
 
+#include "former_self.hpp"
 #include "server/acting_role.hpp"
 #include "server/earlier_version.hpp"
 #include "server/schema.hpp"
@@ -192,6 +193,12 @@ ActList read_concerning(const Reading &reading, int setting, const Instance &oth
     return list;
 }
 
+// The acts of a list as this instance sees them.
+Acts seen(const ActList &list) {
+    former_self::adopt({list.acts, list.count}, this_database());
+    return {list.acts, list.count};
+}
+
 [[noreturn]] void raise_no_table() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("the table snowflake.nodes is missing"),
@@ -299,7 +306,7 @@ Acts read() {
     const ActList list = read_all(reading);
     end_reading(reading);
     relation_close(table, AccessShareLock);
-    return {list.acts, list.count};
+    return seen(list);
 }
 
 Acts read_concerning(int setting) {
@@ -310,7 +317,7 @@ Acts read_concerning(int setting) {
     const ActList list = read_concerning(reading, setting, this_database(), 0);
     end_reading(reading);
     relation_close(table, AccessShareLock);
-    return {list.acts, list.count};
+    return seen(list);
 }
 
 Arrival read_arrival(Relation table, HeapTuple added, int setting) {
@@ -327,7 +334,7 @@ Arrival read_arrival(Relation table, HeapTuple added, int setting) {
     // The statement that adds the row does not see it yet.
     if (std::none_of(list.acts, list.acts + list.count, is_arrived))
         list.add(arrived);
-    return {.acts = {list.acts, list.count},
+    return {.acts = seen(list),
             .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
 }
 

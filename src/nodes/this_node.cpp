@@ -1,6 +1,7 @@
 #include "this_node.hpp"
 
 #include "announcer.hpp"
+#include "former_self.hpp"
 #include "node_errors.hpp"
 #include "registry.hpp"
 #include "server/clock.hpp"
@@ -35,7 +36,9 @@ int find_node(std::int64_t now_us) {
     table_oid = registry::find_table();
     const registry::Acts acts = registry::read_concerning(setting);
     const registry::Registry registry = registry::of(acts);
-    const auto verdict = registry.judge(setting, now_us);
+    auto verdict = registry.judge(setting, now_us);
+    if (verdict.standing == Standing::unset)
+        verdict.reason = former_self::find(registry, acts);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
     if (lacks_word(registry, verdict))

@@ -445,16 +445,14 @@ class Upgraded : public ClusterDocument {
         Server &north = *servers_.at("north");
         {
             Session session(north, "shop");
-            session.run("ALTER TABLE snowflake.nodes DISABLE TRIGGER USER");
-            session.run("UPDATE snowflake.nodes SET version = '3.0.0 on PostgreSQL 14'");
-            for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
-                session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") +
-                            trigger);
+            session.run("CREATE PUBLICATION shared FOR TABLE orders");
+            age_acts(session);
         }
         north.stop();
         auto upgraded = std::make_unique<Server>(0, std::vector<std::string>{"fsync = off"});
         upgraded->upgrade_from(north);
-        EXPECT_EQ(Session(*upgraded, "shop").sqlstate("SELECT snowflake.node()"), "55000");
+        for (const char *command : {"SELECT snowflake.node()", "SELECT snowflake.claim_node()"})
+            EXPECT_EQ(Session(*upgraded, "shop").sqlstate(command), "55000");
         servers_[name] = std::move(upgraded);
     }
 };

@@ -11,4 +11,11 @@ std::string arrival(int node, const std::string &name, Id system_identifier) {
            "', '2024-01-01', '2024-01-01', '3.0.0 on PostgreSQL 15')";
 }
 
+void age_acts(Session &session) {
+    session.run("ALTER TABLE snowflake.nodes DISABLE TRIGGER USER");
+    session.run("UPDATE snowflake.nodes SET version = '3.0.0 on PostgreSQL 14'");
+    for (const char *trigger : {"guard", "guard_truncate", "truncated", "changed"})
+        session.run(std::string("ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER ") + trigger);
+}
+
 } // namespace integration

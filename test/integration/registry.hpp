@@ -11,4 +11,7 @@ namespace integration {
 // claim is of 2024, before every claim that a test makes.
 std::string arrival(int node, const std::string &name, Id system_identifier = 5);
 
+// Makes what this server has said the word of an earlier major version, as after pg_upgrade.
+void age_acts(Session &session);
+
 } // namespace integration

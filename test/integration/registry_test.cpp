@@ -869,6 +869,52 @@ TEST_F(Restoring, MakesNoCopyOfTheLostServer) {
     EXPECT_EQ(Session(south_).number(node), 7);
 }
 
+// A server that replicates with nobody goes on by itself after pg_upgrade, numbered by a claim or
+// by the setting. Its former self, which lives on here, goes before it once the two are joined.
+class Upgrading : public testing::TestWithParam<bool> {};
+
+TEST_P(Upgrading, OfALoneServerNeedsNoCommand) {
+    const bool is_set = GetParam();
+    Server before(is_set ? 7 : 0, settings);
+    Session(before).run("CREATE EXTENSION snowflake; CREATE TABLE t (id bigint DEFAULT "
+                        "snowflake.nextval())");
+    if (!is_set)
+        Session(before).run("SELECT snowflake.claim_node(7)");
+    const std::string insert = "INSERT INTO t DEFAULT VALUES RETURNING id";
+    const Id first = Session(before).number(insert);
+    wait_for(before, "SELECT count(*) FROM snowflake.nodes", "1");
+    {
+        Session session(before);
+        age_acts(session);
+    }
+    before.stop();
+    Server after(is_set ? 7 : 0, settings);
+    after.upgrade_from(before);
+    Session session(after);
+    const Id second = session.number(insert);
+    EXPECT_GT(second, first);
+    EXPECT_EQ(node_of(second), 7);
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.cluster"), 1);
+    // It says so with its first ID.
+    wait_for(after, "SELECT count(DISTINCT system_identifier) FROM snowflake.nodes", "2");
+    EXPECT_EQ(session.number("SELECT snowflake.take_over_node()"), 0);
+    EXPECT_EQ(Session(after).number(claim), 7);
+
+    before.start();
+    EXPECT_EQ(Session(before).number(claim), 7);
+    for (const auto &[receiver, sender] : {std::pair{&after, &before}, std::pair{&before, &after}})
+        Session(*receiver).run(
+            "CREATE SUBSCRIPTION from_" + std::string(sender == &before ? "before" : "after") +
+            " CONNECTION '" + sender->conninfo() + "' PUBLICATION snowflake_nodes");
+    wait_for(after, "SELECT count(*) FROM snowflake.cluster WHERE lost_to IS NOT NULL", "1");
+    EXPECT_EQ(Session(after).sqlstate(insert), "55000");
+    EXPECT_EQ(node_of(Session(before).number(insert)), 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, Upgrading, testing::Bool(), [](const auto &number) {
+    return std::string(number.param ? "OfTheSetting" : "OfAClaim");
+});
+
 // A claim publishes the registry. Where a server receives rows, but not the registry, it warns:
 // when it subscribes, when it claims, and in check().
 TEST(Publishing, OfTheRegistryIsAskedFor) {

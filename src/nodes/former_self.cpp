@@ -1,0 +1,81 @@
+#include "former_self.hpp"
+
+namespace snowflake::former_self {
+
+namespace {
+
+using registry::StoredAct;
+
+// The texts of versions end in the major version of the server.
+bool is_of_earlier_version(const StoredAct &act) {
+    const char *major = strrchr(act.version, ' ');
+    return major != nullptr && atoi(major) > 0 && atoi(major) < PG_VERSION_NUM / 10000;
+}
+
+bool is_former(const StoredAct &act, const Instance &self) {
+    return act.written_here && act.about.database == self.database &&
+           act.about.system_identifier != self.system_identifier && is_of_earlier_version(act);
+}
+
+// When the data directory was made, in microseconds of Unix time: the server puts it into the upper
+// half of the system identifier.
+std::int64_t made_at(const Instance &self) {
+    return (self.system_identifier >> 32) * 1'000'000;
+}
+
+bool has_other_publication() {
+    Relation publications = table_open(PublicationRelationId, AccessShareLock);
+    SysScanDesc scan = systable_beginscan(publications, InvalidOid, false, nullptr, 0, nullptr);
+    bool found = false;
+    while (!found) {
+        HeapTuple tuple = systable_getnext(scan);
+        if (!HeapTupleIsValid(tuple))
+            break;
+        const auto *publication = reinterpret_cast<Form_pg_publication>(GETSTRUCT(tuple));
+        found = strcmp(NameStr(publication->pubname), "snowflake_nodes") != 0;
+    }
+    systable_endscan(scan);
+    table_close(publications, AccessShareLock);
+    return found;
+}
+
+bool replicates() {
+    int slots = 0;
+    int active = 0;
+    return CountDBSubscriptions(MyDatabaseId) > 0 ||
+           ReplicationSlotsCountDBSlots(MyDatabaseId, &slots, &active) || has_other_publication() ||
+           OidIsValid(get_extension_oid("pglogical", true)) ||
+           OidIsValid(get_extension_oid("spock", true));
+}
+
+} // namespace
+
+void adopt(std::span<StoredAct> acts, const Instance &self) {
+    const auto any = [&acts](auto fits) { return std::any_of(acts.begin(), acts.end(), fits); };
+    if (!any([&self](const StoredAct &act) { return is_former(act, self); }))
+        return;
+    const bool goes_on = any([&self](const StoredAct &act) {
+        return act.written_here && act.about.system_identifier == self.system_identifier &&
+               act.about.database == self.database;
+    });
+    const bool hears_others = any([](const StoredAct &act) { return !act.written_here; });
+    if (!goes_on && (hears_others || replicates()))
+        return;
+    for (StoredAct &act : acts) {
+        if (!is_former(act, self))
+            continue;
+        act.about.system_identifier = self.system_identifier;
+        act.claimed_at = std::max(act.claimed_at, made_at(self)) + 1;
+    }
+}
+
+const StoredAct *find(const registry::Registry &registry, registry::Acts acts) {
+    const StoredAct *found = nullptr;
+    for (const StoredAct &act : acts)
+        if (is_former(act, registry.self()) && registry.stands(act, act.first) &&
+            (found == nullptr || act.said_at > found->said_at))
+            found = &act;
+    return found;
+}
+
+} // namespace snowflake::former_self
