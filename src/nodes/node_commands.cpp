@@ -125,6 +125,34 @@ void require_other(const Start &start, const Instance &instance, const char *ins
                 errmsg("this is the identity of this instance itself"), errhint("%s", instead));
 }
 
+// Finds when another instance has last shown that it lives, by an act or by an ID at hand.
+std::int64_t last_sign_of(const Start &start, const Instance &instance) {
+    const LatestIds &latest_ids = LatestIds::look();
+    std::int64_t last_us = 0;
+    for (const StoredAct &act : start.acts) {
+        if (act.about != instance || act.kind == Kind::remove || act.kind == Kind::ignore)
+            continue;
+        last_us = std::max(last_us, act.said_at);
+        const std::int32_t last = std::min(act.last, last_claimable_node);
+        for (std::int32_t node = std::max(act.first, 1); node <= last; ++node)
+            if (start.registry.stands(act, node))
+                last_us = std::max(last_us, latest_ids.latest_us(node));
+    }
+    return last_us;
+}
+
+// An instance that has shown itself lately lives, as far as anybody knows: it would stop.
+void require_silent(const Start &start, const Instance &instance, std::int64_t last_sign_us) {
+    if (last_sign_us <= start.now_us - 5 * 60 * 1'000'000LL)
+        return;
+    ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+            errmsg("the instance has shown within the last five minutes that it lives"),
+            errdetail("Its last act, or the last ID with its number, is of %s.",
+                      time_text(last_sign_us)),
+            errhint("If it is gone for good: SELECT snowflake.remove_node(%s, force => true);",
+                    arguments_for(instance)));
+}
+
 std::int32_t choose(const Start &start) {
     const LatestIds &latest_ids = LatestIds::look();
     const std::int32_t node = start.registry.choose(start.now_us, [&](std::int32_t candidate) {
@@ -381,15 +409,19 @@ void repeat() {
             registry::repeat(act);
 }
 
-std::int64_t remove(const Instance &instance) {
+std::int64_t remove(const Instance &instance, bool forced) {
     const Start start = begin();
     require_other(start, instance, "To give up its number: SELECT snowflake.release_node();");
+    const std::int64_t last_sign_us = last_sign_of(start, instance);
+    if (!forced)
+        require_silent(start, instance, last_sign_us);
     std::int64_t latest = 0;
     for (const StoredAct &act : start.acts) {
         if (act.about != instance || !act.holds())
             continue;
         for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {
-            const std::int64_t from = free_from(start, first, last);
+            const std::int64_t from =
+                std::max(free_from(start, first, last), last_sign_us + clock_tolerance_us);
             registry::give_up(start.registry, Kind::remove, act, first, last, start.now_us, from);
             latest = std::max(latest, from);
         });

@@ -37,8 +37,9 @@ std::int32_t announce();
 void repeat();
 
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
-// 0: it has nothing. Raises 22023 for this instance.
-std::int64_t remove(const Instance &instance);
+// 0: it has nothing. Raises 22023 for this instance, and 55006 for one that has shown lately that
+// it lives, unless forced.
+std::int64_t remove(const Instance &instance, bool forced);
 
 // Makes this server, a physical copy, an instance of its own, and claims a number for it, which it
 // returns. Raises 55000 if it runs where it claimed its number, unless forced, and what claim()

@@ -212,10 +212,11 @@ Datum snowflake_announce_node(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(node_commands::announce());
 }
 
-// remove_node(bigint, bigint, bigint) returns timestamptz
+// remove_node(bigint, bigint, bigint, boolean) returns timestamptz
 SNOWFLAKE_FUNCTION(snowflake_remove_node);
 Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
-    const std::int64_t free_from = node_commands::remove(instance_argument(fcinfo));
+    const std::int64_t free_from =
+        node_commands::remove(instance_argument(fcinfo), PG_GETARG_BOOL(3));
     if (free_from == 0)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(time_datum(free_from));

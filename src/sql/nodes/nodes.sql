@@ -278,12 +278,13 @@ CREATE EVENT TRIGGER _snowflake_subscription ON ddl_command_end
 COMMENT ON EVENT TRIGGER _snowflake_subscription IS
     'publishes the registry, and sends once more which node numbers this instance has, when it is joined to others';
 
-CREATE FUNCTION snowflake.remove_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
+CREATE FUNCTION snowflake.remove_node(
+        system_identifier bigint, database bigint, copy bigint DEFAULT 0, force boolean DEFAULT false)
     RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'snowflake_remove_node'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.remove_node(bigint, bigint, bigint) IS
+REVOKE EXECUTE ON FUNCTION snowflake.remove_node(bigint, bigint, bigint, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake.remove_node(bigint, bigint, bigint, boolean) IS
     'gives up the node numbers of an instance that is gone, and tells from when on another may have them';
 
 CREATE FUNCTION snowflake.ignore_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
