@@ -200,6 +200,21 @@ BEGIN
 END
 $function$;
 
+-- Lets the server's own nextval() take no number from guarded sequences of which none was ever taken. A dump of the schema
+-- alone leaves sequences so, and the first number of a guarded one would not yet be refused.
+CREATE FUNCTION snowflake._close_guards()
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    AS $function$
+BEGIN
+    PERFORM setval(q.seqrelid, q.seqmin)
+        FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+        WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
+          AND pg_sequence_last_value(q.seqrelid) IS NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION snowflake._close_guards() FROM PUBLIC;
+
 -- Publishes the registry, and warns where this server receives none.
 CREATE FUNCTION snowflake._link_registry()
     RETURNS void
@@ -207,6 +222,7 @@ CREATE FUNCTION snowflake._link_registry()
     AS $function$
 BEGIN
     PERFORM snowflake._publish_nodes();
+    PERFORM snowflake._close_guards();
     IF snowflake._receives_no_claims() THEN
         RAISE WARNING 'this server receives rows of other servers, but not their node numbers'
             USING DETAIL = 'Two servers with one node number make the same IDs.',
