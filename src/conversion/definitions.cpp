@@ -9,7 +9,7 @@ namespace {
 Ban ban{};
 ProcessUtility_hook_type next_hook = nullptr;
 
-// What the server runs as part of a command has the text of the command.
+// A statement that the server runs as part of a command has the text of the command.
 bool is_banned(PlannedStmt *statement, const char *text) {
     return ban.is_in_force && !event_triggers::is_running() &&
            (ban.command == nullptr || std::strcmp(text, ban.command) != 0) &&

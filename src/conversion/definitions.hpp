@@ -1,4 +1,4 @@
-// What users' code may not do while a conversion runs it: change definitions.
+// Definitions stay as they are while a conversion runs the code of users.
 //
 // A conversion looks at what it will touch, at whose it is and at what names mean, and then runs
 // its commands one after the other. Code of an owner that runs in between, in the same transaction,
