@@ -71,8 +71,11 @@ ROLLBACK;
 -- Defaults and guards that are gone.
 ALTER TABLE customers ALTER id SET DEFAULT nextval('customers_id_seq');
 ALTER TABLE orders ALTER id DROP DEFAULT;
+CREATE TABLE guests (id bigint DEFAULT nextval('customers_id_seq'));
 SELECT * FROM findings;
 CALL mend('customers|orders');
+INSERT INTO guests DEFAULT VALUES;
+DROP TABLE guests;
 SELECT * FROM findings;
 ALTER SEQUENCE customers_id_seq INCREMENT BY 1;
 ALTER SEQUENCE orders_id_seq INCREMENT BY 50;

@@ -136,6 +136,18 @@ BEGIN
             JOIN pg_attrdef f ON f.oid = named.attrdef
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
         UNION
+        -- Of a converted sequence that belongs to another column, and is drawn from by the server's own nextval.
+        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, 'default', used.callee
+            FROM pg_sequence q
+            JOIN pg_class s ON s.oid = q.seqrelid
+            JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_class t ON t.oid = f.adrelid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) AND used.sequence = q.seqrelid
+              AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
+        UNION
         -- Of a converted sequence whose column has another default, or none.
         SELECT s.oid, d.refobjid, a.attnum, a.attname, 'default',
                (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
