@@ -12,9 +12,21 @@ bool is_of_earlier_version(const StoredAct &act) {
     return major != nullptr && atoi(major) > 0 && atoi(major) < PG_VERSION_NUM / 10000;
 }
 
+// Whether the former self has said an act of itself, not of an instance that it has removed or
+// ignored.
 bool is_former(const StoredAct &act, const Instance &self) {
-    return act.written_here && act.about.database == self.database &&
+    return act.written_here && act.kind != Kind::remove && act.kind != Kind::ignore &&
+           act.about.database == self.database &&
            act.about.system_identifier != self.system_identifier && is_of_earlier_version(act);
+}
+
+// Whether this instance has gone on with the number of an act, or as the copy that the act is
+// about.
+bool goes_on_with(const StoredAct &act, const StoredAct &own, const Instance &self) {
+    return own.written_here && own.holds() && own.about.database == self.database &&
+           own.about.system_identifier == self.system_identifier &&
+           (own.covers(act.first) ||
+            (act.kind == Kind::separate && own.about.copy == act.about.copy));
 }
 
 // When the data directory was made, in microseconds of Unix time: the server puts it into the upper
@@ -54,15 +66,13 @@ void adopt(std::span<StoredAct> acts, const Instance &self) {
     const auto any = [&acts](auto fits) { return std::any_of(acts.begin(), acts.end(), fits); };
     if (!any([&self](const StoredAct &act) { return is_former(act, self); }))
         return;
-    const bool goes_on = any([&self](const StoredAct &act) {
-        return act.written_here && act.about.system_identifier == self.system_identifier &&
-               act.about.database == self.database;
-    });
-    const bool hears_others = any([](const StoredAct &act) { return !act.written_here; });
-    if (!goes_on && (hears_others || replicates()))
-        return;
+    const bool is_alone =
+        !any([](const StoredAct &act) { return !act.written_here; }) && !replicates();
     for (StoredAct &act : acts) {
         if (!is_former(act, self))
+            continue;
+        const auto is_kept = [&](const StoredAct &own) { return goes_on_with(act, own, self); };
+        if (!is_alone && !any(is_kept))
             continue;
         act.about.system_identifier = self.system_identifier;
         act.claimed_at = std::max(act.claimed_at, made_at(self)) + 1;

@@ -141,9 +141,11 @@ std::int64_t last_sign_of(const Start &start, const Instance &instance) {
     return last_us;
 }
 
-// An instance that has shown itself lately lives, as far as anybody knows: it would stop.
+// Refuses to remove an instance that has shown itself lately: it lives, as far as anybody knows,
+// and would stop.
 void require_silent(const Start &start, const Instance &instance, std::int64_t last_sign_us) {
-    if (last_sign_us <= start.now_us - 5 * 60 * 1'000'000LL)
+    constexpr std::int64_t silence_us = 5 * 60 * 1'000'000LL;
+    if (last_sign_us <= start.now_us - silence_us)
         return;
     ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
             errmsg("the instance has shown within the last five minutes that it lives"),

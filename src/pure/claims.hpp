@@ -490,7 +490,7 @@ class Registry {
     [[nodiscard]] static constexpr bool is_later(const Act &act, const Act &than) noexcept {
         if (act.said_at != than.said_at)
             return act.said_at > than.said_at;
-        return act.holds() != than.holds() ? act.holds() : act.id < than.id;
+        return act.holds() != than.holds() ? act.holds() : than.id < act.id;
     }
 
     [[nodiscard]] constexpr bool is_said_by_self(const Act &act) const noexcept {

@@ -206,11 +206,21 @@ CREATE FUNCTION snowflake._close_guards()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     AS $function$
+DECLARE
+    seq oid;
+    minimum bigint;
 BEGIN
-    PERFORM setval(q.seqrelid, q.seqmin)
-        FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
-        WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
-          AND pg_sequence_last_value(q.seqrelid) IS NULL;
+    FOR seq, minimum IN
+        SELECT q.seqrelid, q.seqmin
+            FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+            WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
+              AND pg_sequence_last_value(q.seqrelid) IS NULL
+    LOOP
+        -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
+        IF snowflake._lock(seq) AND pg_sequence_last_value(seq) IS NULL THEN
+            PERFORM setval(seq, minimum);
+        END IF;
+    END LOOP;
 END
 $function$;
 REVOKE EXECUTE ON FUNCTION snowflake._close_guards() FROM PUBLIC;
@@ -279,10 +289,15 @@ CREATE FUNCTION snowflake._tell_new_peers()
     SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
-    PERFORM snowflake._repeat_claims();
+    -- Whatever is wrong with the registry, the subscription is made: check() names it. What is wrong with the publication
+    -- keeps no claim from being sent.
+    BEGIN
+        PERFORM snowflake._repeat_claims();
+    EXCEPTION WHEN OTHERS THEN
+        NULL;
+    END;
     PERFORM snowflake._link_registry();
 EXCEPTION WHEN OTHERS THEN
-    -- Whatever is wrong with the registry, the subscription is made: check() names it.
     RETURN;
 END
 $function$;
