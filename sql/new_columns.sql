@@ -121,12 +121,11 @@ SELECT setval('made.restored_id_seq', 2, true), setval('made.restored_other_seq'
 INSERT INTO restored DEFAULT VALUES RETURNING snowflake.get_node(id), snowflake.get_node(other);
 SELECT * FROM columns('restored');
 
--- Schemas with tables, partitions, inherited and copied tables, and defaults under snowflake_compat.
-SET search_path = made, snowflake_compat;
-CREATE SEQUENCE owned;
-CREATE TABLE by_text (id bigint DEFAULT nextval('owned'));
-ALTER SEQUENCE owned OWNED BY by_text.id;
+-- Schemas with tables, partitions, inherited and copied tables, and defaults that name a sequence by a text.
 SET search_path = made;
+CREATE SEQUENCE owned;
+CREATE TABLE by_text (id bigint DEFAULT nextval('owned'::text));
+ALTER SEQUENCE owned OWNED BY by_text.id;
 CREATE TABLE parted (id bigserial, day integer) PARTITION BY LIST (day);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
 CREATE TABLE child (note text) INHERITS (customers);

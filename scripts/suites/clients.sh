@@ -27,16 +27,12 @@ client_packages() {
 }
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
-# Those that read the keys of the rows that they insert by RETURNING: everything works without any help.
+# Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
 plain_clients=(psycopg2 psycopg3 sqlalchemy django activerecord pdo dbd pgx "${node_clients[@]}")
-# Those that have a step "ask", which works with snowflake_compat alone.
-asking_clients=(psycopg2 psycopg3 sqlalchemy pdo pgx node_postgres)
+# Those that have a step "ask", for numbers and keys that only the server's own functions tell.
+asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
-# Those whose step "migrate" puts another default in the place of that of a converted column, or none. snowflake.check()
-# finds and mends that; for the first kind convert_new_columns does it at once.
-replacing_clients=(django typeorm)
-dropping_clients=(typeorm)
 
 # What the program gets for a key.
 key_of_client() {
@@ -161,6 +157,10 @@ client_database() {
     for setting; do sql_of_app "SELECT snowflake.get_node(0); ALTER DATABASE client SET $setting" >/dev/null; done
 }
 
+redirect_nextval() {
+    psql -X -q -d client -U postgres -c 'SELECT snowflake.redirect_nextval()' >/dev/null
+}
+
 sql_of_app() {
     psql -X -q -A -t -v ON_ERROR_STOP=1 -d client -U app -c "$1"
 }
@@ -222,71 +222,46 @@ is_well() {
     holds "SELECT count(*) = 0 FROM snowflake.check() WHERE severity <> 'notice'"
 }
 
-# Runs the commands that snowflake.check() gives.
-mend() {
-    local command
-    while IFS= read -r command; do sql_of_app "$command" >/dev/null || return 1; done < <(
-        sql_of_app "SELECT command FROM snowflake.check() WHERE severity <> 'notice'")
-}
-
 test_client() {
     if is_client_of "$1" "${sequence_clients[@]}"; then
-        check "$1: asks for IDs, with snowflake_compat" sequence_client_with_compat "$1"
-        check "$1: does not get IDs without snowflake_compat" sequence_client_alone "$1"
+        check "$1: asks for IDs, redirected" sequence_client_redirected "$1"
+        check "$1: gets no IDs where nextval is not redirected" sequence_client_alone "$1"
         return
     fi
     check "$1: new tables" client_on_new_tables "$1"
     check "$1: converted tables" client_on_converted_tables "$1"
-    check "$1: converted tables, snowflake_compat" client_with_compat "$1"
-    case "$1" in
-    pdo) check "pdo: lastInsertId() without a name knows nothing of IDs" pdo_without_name ;;
-    dbd) check "dbd: last_insert_id() is the server's currval" dbd_last_insert_id ;;
-    esac
+    check "$1: converted tables, nextval not redirected" client_alone "$1"
+}
+
+# What clients that ask for numbers do by themselves.
+client_asks() {
+    ! is_client_of "$1" "${asking_clients[@]}" || { client_does "$1" ask && makes_ids; }
 }
 
 client_on_new_tables() {
-    client_database 'snowflake.convert_new_columns = on' 'search_path = "$user", public, snowflake_compat' &&
-        client_does "$1" create && client_uses "$1" && makes_ids && is_well || return 1
-    ! is_client_of "$1" "${asking_clients[@]}" || client_does "$1" ask || return 1
-    client_does "$1" migrate || return 1
-    ! is_client_of "$1" "${dropping_clients[@]}" || client_is_mended || return 1
-    is_well && client_uses "$1" && makes_ids
+    client_database 'snowflake.convert_new_columns = on' && redirect_nextval &&
+        client_does "$1" create && client_uses "$1" && makes_ids && is_well && client_asks "$1" &&
+        client_does "$1" migrate && is_well && client_uses "$1" && makes_ids
 }
 
-# Tells whether snowflake.check() found something, and its commands have mended it.
-client_is_mended() {
-    if is_well >/dev/null; then
-        echo "check() finds nothing"
-        return 1
-    fi
-    mend && is_well
+# Makes the tables of a client, a row in each, and what the conversion finds.
+make_tables_of_client() {
+    client_does "$1" create && client_does "$1" use && holds 'SELECT max(id) < 1000 FROM customers'
 }
 
 # Rows from before keep their numbers.
 client_on_converted_tables() {
-    client_database && client_does "$1" create && client_does "$1" use &&
-        holds 'SELECT max(id) < 1000 FROM customers' &&
-        sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
-        client_uses "$1" && makes_ids && holds 'SELECT min(id) = 1 FROM customers' && is_well || return 1
+    client_database && redirect_nextval && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
+        client_uses "$1" && makes_ids && holds 'SELECT min(id) = 1 FROM customers' && is_well && client_asks "$1" &&
+        client_does "$1" migrate && is_well && client_uses "$1" && makes_ids
+}
+
+# The keys that INSERT returns are IDs; whoever asks for a number gets an error.
+client_alone() {
+    client_database && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
+        client_uses "$1" && makes_ids && is_well || return 1
     ! is_client_of "$1" "${asking_clients[@]}" ||
-        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session' || return 1
-    client_does "$1" migrate || return 1
-    ! is_client_of "$1" "${replacing_clients[@]}" || client_is_mended || return 1
-    is_well && client_uses "$1" && makes_ids
-}
-
-client_with_compat() {
-    client_database 'search_path = "$user", public, snowflake_compat' && client_does "$1" create && client_does "$1" use &&
-        sql_of_app 'CALL snowflake.convert_all()' >/dev/null && client_uses "$1" && makes_ids || return 1
-    ! is_client_of "$1" "${asking_clients[@]}" || { client_does "$1" ask && makes_ids; }
-}
-
-pdo_without_name() {
-    client_fails pdo last 'lastval is not yet defined in this session'
-}
-
-dbd_last_insert_id() {
-    client_fails dbd ask 'not yet defined in this session'
+        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session'
 }
 
 # The sequences of JPA and of Doctrine belong to no column: they are converted by their names, with their blocks.
@@ -295,18 +270,10 @@ convert_sequences_of_client() {
                     WHERE seqrelid IN ('customers_id_seq'::regclass, 'orders_id_seq'::regclass)" >/dev/null 2>&1
 }
 
-sequence_client_with_compat() {
-    client_database 'search_path = "$user", public, snowflake_compat' && client_does "$1" create && client_does "$1" use &&
-        convert_sequences_of_client && client_uses "$1" && makes_ids && client_uses "$1" && makes_ids || return 1
-    [ "$1" != doctrine ] || doctrine_recognizes_default || return 1
-    client_does "$1" migrate && client_uses "$1" && makes_ids
-}
-
-# Doctrine takes a default that it does not recognize as that of a serial for a difference, and makes a sequence anew,
-# which exists. It recognizes the call that the column gets by a default typed under snowflake_compat.
-doctrine_recognizes_default() {
-    client_fails doctrine migrate 'relation "customers_id_seq" already exists' &&
-        sql_of_app "ALTER TABLE customers ALTER id SET DEFAULT nextval('customers_id_seq')"
+sequence_client_redirected() {
+    client_database && redirect_nextval && client_does "$1" create && client_does "$1" use &&
+        convert_sequences_of_client && client_uses "$1" && makes_ids && client_uses "$1" && makes_ids &&
+        client_does "$1" migrate && client_uses "$1" && makes_ids
 }
 
 sequence_client_alone() {
@@ -321,7 +288,7 @@ sequence_client_alone() {
 # Poolers, and extensions that use what tables have.
 test_tools() {
     if [ -x /usr/sbin/pgbouncer ]; then
-        check "pgbouncer: search_path of a role, in transaction mode" pgbouncer_keeps_the_path
+        check "pgbouncer: redirected, in transaction mode" pgbouncer_makes_ids
     else
         skip pgbouncer "it is not installed"
     fi
@@ -338,12 +305,11 @@ test_tool() {
     fi
 }
 
-# Each transaction may be another server connection. What ALTER ROLE says holds in all of them; what one client sets
-# stays behind for the next.
-pgbouncer_keeps_the_path() {
+# Each transaction may be another server connection. What one client sets stays behind for the next.
+pgbouncer_makes_ids() {
     local directory=$workspace/pgbouncer status=0
-    client_database && sql_of_app 'CREATE TABLE orders (id bigserial)' && sql_of_app 'CALL snowflake.convert_all()' >/dev/null
-    psql -X -q -d postgres -U postgres -c 'ALTER ROLE app SET search_path = "$user", public, snowflake_compat'
+    client_database && redirect_nextval && sql_of_app 'CREATE TABLE orders (id bigserial)' &&
+        sql_of_app 'CALL snowflake.convert_all()' >/dev/null
     mkdir -p "$directory"
     cat >"$directory/pgbouncer.ini" <<END
 [databases]
@@ -360,11 +326,10 @@ END
     [ "$(id -u)" != 0 ] || chown -R postgres: "$directory"
     as_server_user /usr/sbin/pgbouncer -q -d "$directory/pgbouncer.ini"
     wait_until pooled 'SELECT 1' || status=1
-    [ "$(pooled "SELECT snowflake.get_node(nextval('orders_id_seq'))")" = 5 ] || { echo "no ID by ALTER ROLE"; status=1; }
-    pooled 'SET search_path = pg_catalog' >/dev/null
-    [ "$(pooled 'SHOW search_path')" = pg_catalog ] || { echo "SET does not leak: docs/clients.md is wrong"; status=1; }
+    [ "$(pooled "SELECT snowflake.get_node(nextval('orders_id_seq'))")" = 5 ] || { echo "no ID"; status=1; }
+    pooled 'SET snowflake.convert_new_columns = on' >/dev/null
+    [ "$(pooled 'SHOW snowflake.convert_new_columns')" = on ] || { echo "SET does not leak: docs/clients.md is wrong"; status=1; }
     end_pooler "$directory"
-    psql -X -q -d postgres -U postgres -c 'ALTER ROLE app RESET search_path'
     return "$status"
 }
 

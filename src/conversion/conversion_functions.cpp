@@ -25,8 +25,6 @@ const char *name_of(expression::Callee callee) {
     switch (callee) {
     case expression::Callee::server_nextval:
         return "pg_catalog.nextval";
-    case expression::Callee::compat_nextval:
-        return "snowflake_compat.nextval";
     case expression::Callee::nextval:
         return "snowflake.nextval";
     case expression::Callee::nextvals:

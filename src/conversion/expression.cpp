@@ -97,7 +97,7 @@ bool is_name_of(const char *written, Oid sequence) {
 
 // Whether a conversion puts snowflake.nextval in the place of the call.
 bool is_unconverted(Callee callee) {
-    return callee == Callee::server_nextval || callee == Callee::compat_nextval;
+    return callee == Callee::server_nextval;
 }
 
 bool names_sequence(const Use &use, Oid sequence) {

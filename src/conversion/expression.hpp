@@ -22,8 +22,7 @@ List *identifiers_of(const char *name);
 
 // Which calls become which.
 enum class Direction {
-    to_snowflake, // nextval(sequence), the server's or that of snowflake_compat, becomes
-                  // snowflake.nextval(sequence)
+    to_snowflake, // nextval(sequence) becomes snowflake.nextval(sequence)
     to_server,    // snowflake.nextval(sequence [, layout]) becomes nextval(sequence)
     unchanged,    // none is replaced
 };
@@ -33,8 +32,8 @@ enum class Direction {
 // with or without its schema.
 Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction);
 
-// Returns a copy of the tree in which another node stands for each call of nextval on the sequence,
-// the server's or that of snowflake_compat, or nullptr if there are none.
+// Returns a copy of the tree in which another node stands for each call of the server's nextval on
+// the sequence, or nullptr if there are none.
 Node *with_calls_as(Node *tree, Oid sequence, Node *in_place);
 
 // Whether the tree is nothing but a call of nextval on the sequence, whosever it is.

@@ -15,14 +15,18 @@ inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t
 // The MAXVALUE of a snowflake sequence that is not guarded.
 inline constexpr std::int64_t unguarded_max_value = std::numeric_limits<std::int64_t>::max() - 1;
 
+// Tells by the options of a sequence whether it makes snowflake IDs.
+inline bool is_snowflake(std::int64_t increment, std::int64_t max_value) {
+    return increment == guard_increment || max_value == unguarded_max_value;
+}
+
 // Tells whether a relation is a sequence that makes snowflake IDs. The relation need not exist.
 inline bool is_snowflake(Oid relid) {
     HeapTuple tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(relid));
     if (!HeapTupleIsValid(tuple))
         return false;
     const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
-    const bool result =
-        options->seqincrement == guard_increment || options->seqmax == unguarded_max_value;
+    const bool result = is_snowflake(options->seqincrement, options->seqmax);
     ReleaseSysCache(tuple);
     return result;
 }

@@ -47,8 +47,6 @@ Callee callee_of(Oid function) {
         callee = Callee::nextvals;
     else if (ours && is_named("currval"))
         callee = Callee::currval;
-    else if (form->pronamespace == schema::find_compat() && is_named("nextval"))
-        callee = Callee::compat_nextval;
     ReleaseSysCache(tuple);
     return callee;
 }
@@ -79,13 +77,8 @@ const char *text_of(Node *node) {
                : nullptr;
 }
 
-// Reads which sequence an argument of type regclass means, or of type text where the function takes
-// a name.
+// Reads which sequence an argument of type regclass means.
 void read_sequence(Node *argument, Use &use) {
-    if (use.callee == Callee::compat_nextval) {
-        use.name = text_of(argument);
-        return;
-    }
     Node *node = without_relabeling(argument);
     if (const Const *value = constant(node)) {
         if (value->consttype == REGCLASSOID || value->consttype == OIDOID ||

@@ -10,7 +10,6 @@ namespace snowflake::expression {
 enum class Callee {
     other,          // none of the following
     server_nextval, // the server's nextval(regclass)
-    compat_nextval, // snowflake_compat.nextval(text)
     nextval,        // snowflake.nextval or next_id, with or without a layout
     nextvals,       // snowflake.nextvals
     currval,        // snowflake.currval

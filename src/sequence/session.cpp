@@ -8,6 +8,7 @@ namespace snowflake::session {
 
 Sequence *ready = nullptr;
 Sequence *last_called = nullptr;
+bool server_was_last = false;
 
 namespace {
 
@@ -17,6 +18,9 @@ bool layouts_by_default = false; // whether a right to a layout was found in a d
 // Counts the messages that made the session forget something, and the ends of transactions. A
 // sequence that became ready in an earlier generation is not ready any more.
 std::uint64_t generation = 1;
+
+// A sequence that is locked and not converted in this generation; InvalidOid: none is known.
+Oid not_converted = InvalidOid;
 
 // The end of the last tick of which this transaction has taken IDs from a sequence that it has
 // rewritten, in Unix microseconds; 0: there is none.
@@ -95,6 +99,7 @@ Sequence *find_ready(Oid relid) {
 void begin_generation() {
     ++generation;
     ready = nullptr;
+    not_converted = InvalidOid;
 }
 
 void forget_definition(Sequence &sequence) {
@@ -394,6 +399,20 @@ void require_rights(Oid relid, AclMode any_of) {
 
 bool may_have_made_ids() {
     return last_locking == server::current_transaction();
+}
+
+bool makes_ids(Oid relid) {
+    if (ready != nullptr && ready->relid == relid)
+        return sequence_kind::is_snowflake(ready->definition.increment,
+                                           ready->definition.max_value);
+    if (not_converted == relid)
+        return false;
+    lock(relid, find(relid));
+    const std::uint64_t before = generation;
+    const bool result = sequence_kind::is_snowflake(relid);
+    if (!result && before == generation)
+        not_converted = relid;
+    return result;
 }
 
 Sequence &make_ready(Oid relid) {

@@ -113,11 +113,20 @@ Id lastval();
 // The sequence that nextval was last called on; nullptr: none.
 extern Sequence *last_called;
 
+// Whether the server's own nextval was called after that, see redirected.hpp.
+extern bool server_was_last;
+
 // Remembers that nextval returns id.
 inline void handed_out(Sequence &sequence, Id id) {
     sequence.last = id;
     last_called = &sequence;
+    server_was_last = false;
 }
+
+// Tells whether a relation is a sequence that is converted. Locks it first, as the server's nextval
+// does, so that it stays so until the transaction ends. Other relations, and such as do not exist,
+// are none.
+bool makes_ids(Oid relid);
 
 // Remembers a time, in Unix microseconds, at which the tick of an ID ends that the session takes
 // from a sequence which its transaction has rewritten. If the transaction is rolled back or

@@ -12,13 +12,16 @@ Oid find() {
     return get_namespace_oid(name, true);
 }
 
-Oid find_compat() {
-    return get_namespace_oid("snowflake_compat", true);
-}
-
 Oid find_function(const char *function, Oid argument_type) {
     List *qualified = server::list_of(makeString(pstrdup(name)), makeString(pstrdup(function)));
     return LookupFuncName(qualified, 1, &argument_type, false);
+}
+
+Oid find_sibling(Oid sibling, const char *function, std::span<const Oid> argument_types) {
+    const oidvector *types =
+        buildoidvector(argument_types.data(), static_cast<int>(argument_types.size()));
+    return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(function),
+                           PointerGetDatum(types), ObjectIdGetDatum(get_func_namespace(sibling)));
 }
 
 bool is_new() {

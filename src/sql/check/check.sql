@@ -130,12 +130,6 @@ BEGIN
             WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
               AND used.callee = 'snowflake.nextval'
         UNION
-        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, 'default', 'snowflake_compat.nextval'
-            FROM snowflake._sequences_named() named
-            JOIN pg_sequence q ON q.seqrelid = named.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
-            JOIN pg_attrdef f ON f.oid = named.attrdef
-            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-        UNION
         -- Of a converted sequence that belongs to another column, and is drawn from by the server's own nextval.
         SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, 'default', used.callee
             FROM pg_sequence q
@@ -195,24 +189,22 @@ CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT CASE k.callee WHEN 'snowflake_compat.nextval' THEN 'notice' WHEN 'pg_catalog.nextval' THEN 'error' ELSE 'warning' END,
+        SELECT CASE k.callee WHEN 'pg_catalog.nextval' THEN 'error' ELSE 'warning' END,
                snowflake._column(k.relid, k.attname),
                CASE k.callee
-                   WHEN 'snowflake_compat.nextval' THEN format('the default looks for sequence %s by its name, and does not depend on it', k.seq)
                    WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: sequence %s is converted', k.seq)
                    ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
                CASE WHEN k.callee IS NULL
-                    THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L)',
-                                                                k.relid, k.attname, k.seq))
+                    THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
+                                                                k.relid, k.attname, snowflake._call_on(k.seq::text)))
                     ELSE snowflake._typed_by_holder(snowflake._owner(k.seq), snowflake._convert_command(k.seq)) END
             FROM unnest(keys) k
             JOIN pg_class t ON t.oid = k.relid
-            WHERE k.callee IS DISTINCT FROM 'snowflake.nextval';
+            WHERE k.callee IS DISTINCT FROM 'snowflake.nextval'
+              AND NOT (k.callee = 'pg_catalog.nextval' AND k.callee IS NOT NULL AND snowflake._is_redirect_wanted());
     RETURN QUERY
         SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
-               CASE WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
-                    THEN format('snowflake_compat does not know that it makes snowflake IDs, in blocks of %s', q.seqincrement)
-                    ELSE 'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it' END,
+               'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it',
                CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
                     WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
@@ -223,6 +215,33 @@ BEGIN
             JOIN pg_sequence q ON q.seqrelid = used.seq
             CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
+END
+$function$;
+
+-- Finds what keeps the defaults of converted columns from making IDs though they call the right function: a redirect
+-- that is off after a restore or pg_upgrade, and rights that roles lack.
+CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'function nextval(regclass)',
+               'it is not redirected in this database, and was in the one that this has been made from: it fails on converted sequences',
+               CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
+               || 'SELECT snowflake.redirect_nextval()'
+            WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval();
+    RETURN QUERY
+        SELECT DISTINCT 'notice', format('table %s', k.relid),
+               format('%s may insert into it, and not take IDs from sequence %s for column %I',
+                      CASE inserter.role WHEN 0 THEN 'everybody' ELSE quote_ident(pg_get_userbyid(inserter.role)) END, k.seq, k.attname),
+               snowflake._typed_by(snowflake._owner(k.seq), snowflake._grant_to_draw(inserter.role, k.seq::text))
+            FROM unnest(keys) k
+            CROSS JOIN LATERAL snowflake._inserters(k.relid) inserter(role)
+            -- Anybody can name a sequence in a default, and is given no right for it.
+            WHERE k.callee IS NOT NULL AND snowflake._owner(k.seq) = snowflake._owner(k.relid)
+              AND NOT snowflake._may_draw(inserter.role, k.seq);
 END
 $function$;
 
@@ -509,14 +528,14 @@ BEGIN
                       coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'everybody')),
                format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
             FROM pg_namespace n, aclexplode(n.nspacl) a
-            WHERE n.nspname IN ('snowflake', 'snowflake_compat') AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
+            WHERE n.nspname = 'snowflake' AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
         UNION ALL
         -- Moved to where others look names up, it could take the place of what they mean.
         SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',
                '-- Drop it, or let its owner move it to a schema of his own'
             FROM pg_depend o
             JOIN pg_namespace n ON o.refclassid = 'pg_namespace'::regclass AND n.oid = o.refobjid
-                               AND n.nspname IN ('snowflake', 'snowflake_compat')
+                               AND n.nspname = 'snowflake'
             WHERE o.classid <> 'pg_extension'::regclass
               AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.classid AND d.objid = o.objid AND d.deptype = 'e');
 END
@@ -574,6 +593,7 @@ BEGIN
             FROM (SELECT * FROM snowflake._findings_of_node()
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_drawing(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_replaced_sequences()
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_references(keys)

@@ -2,31 +2,21 @@
 
 CREATE VIEW snowflake.sequences AS
     WITH
-    -- Defaults are found by the functions that they call, on which they depend. The view names no sequence:
-    -- a conversion of that sequence would look at the view. A sequence that is named by a text is the one that
-    -- an INSERT of this session would find.
+    -- Defaults are found by the sequences and the functions on which they depend. The view names no sequence: a
+    -- conversion of that sequence would look at the view.
     used AS (
-        SELECT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout, uses.is_named
+        SELECT DISTINCT uses.sequence, f.adrelid AS relation, f.adnum AS attribute, uses.layout,
+               uses.callee = 'pg_catalog.nextval' AS is_servers
             FROM pg_catalog.pg_attrdef f
-            CROSS JOIN LATERAL (
-                SELECT DISTINCT ON (u.meant) u.meant AS sequence, u.layout, u.is_named
-                    FROM (SELECT CASE WHEN x.callee = 'snowflake.nextval' THEN x.sequence
-                                      ELSE pg_catalog.to_regclass((SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.' ORDER BY n)
-                                                                       FROM pg_catalog.unnest(x.name) WITH ORDINALITY name(part, n)))
-                                 END AS meant,
-                                 x.layout, x.callee = 'snowflake_compat.nextval' AS is_named
-                              FROM snowflake._sequence_uses('pg_catalog.pg_attrdef', f.oid) x
-                              WHERE x.callee IN ('snowflake.nextval', 'snowflake_compat.nextval')) u
-                    WHERE u.meant IS NOT NULL
-                    ORDER BY u.meant
-            ) uses
-            WHERE EXISTS (
-                SELECT FROM pg_catalog.pg_depend d
-                    JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
-                    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-                    WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
-                      AND d.refclassid = 'pg_catalog.pg_proc'::regclass
-                      AND p.proname IN ('nextval', 'next_id') AND n.nspname IN ('snowflake', 'snowflake_compat'))
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_catalog.pg_attrdef', f.oid) uses
+            WHERE uses.callee IN ('snowflake.nextval', 'pg_catalog.nextval') AND uses.sequence IS NOT NULL
+              AND EXISTS (SELECT FROM pg_catalog.pg_depend d
+                              LEFT JOIN pg_catalog.pg_sequence s ON s.seqrelid = d.refobjid
+                              LEFT JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid AND p.proname IN ('nextval', 'next_id')
+                              LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = 'snowflake'
+                              WHERE d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid
+                                AND (d.refclassid = 'pg_catalog.pg_class'::regclass AND s.seqrelid IS NOT NULL
+                                     OR d.refclassid = 'pg_catalog.pg_proc'::regclass AND n.oid IS NOT NULL))
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
@@ -38,7 +28,7 @@ CREATE VIEW snowflake.sequences AS
             FROM pg_catalog.pg_sequence s
             JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid
             LEFT JOIN used ON used.sequence = c.oid
-                          AND (NOT used.is_named OR snowflake._makes_ids(s.seqincrement, s.seqmax))
+                          AND (NOT used.is_servers OR snowflake._makes_ids(s.seqincrement, s.seqmax))
             LEFT JOIN pg_catalog.pg_attribute a
                 ON a.attrelid = used.relation AND a.attnum = used.attribute
             WHERE (used.sequence IS NOT NULL OR snowflake._makes_ids(s.seqincrement, s.seqmax))

@@ -22,17 +22,15 @@ BEGIN
             JOIN pg_namespace n ON n.oid = s.relnamespace
             CROSS JOIN pg_attrdef f
             JOIN pg_class t ON t.oid = f.adrelid
-            -- Few defaults make a regclass of a text, or call snowflake_compat.nextval. The others, and those of
-            -- strangers, are not read.
+            -- Few defaults make a regclass of a text. The others, and those of strangers, are not read.
             CROSS JOIN LATERAL (
                 SELECT CASE WHEN strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
-                                 OR strpos(f.adbin::text, ':funcid ' || 'snowflake_compat.nextval(text)'::regprocedure::oid || ' ') > 0
                             THEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
                             ELSE false END
             ) candidate(is_one)
             CROSS JOIN LATERAL (
                 SELECT u.name FROM snowflake._sequence_uses('pg_attrdef', CASE WHEN candidate.is_one THEN f.oid END) u
-                    WHERE u.callee IN ('pg_catalog.nextval', 'snowflake_compat.nextval')
+                    WHERE u.callee = 'pg_catalog.nextval'
             ) used
             WHERE s.oid = seq
               AND used.name IN (ARRAY[s.relname]::text[], ARRAY[n.nspname, s.relname]::text[],
@@ -46,7 +44,8 @@ CREATE FUNCTION snowflake._conversion_defaults(
         seq regclass,
         OUT attrdef oid, OUT relid oid, OUT attnum smallint,
         OUT old_default text,
-        OUT new_default text, -- NULL: the default does not call nextval on the sequence
+        OUT new_default text, -- NULL: the default stays as it is
+        OUT draws boolean,    -- whether it calls nextval on the sequence, and makes IDs after the conversion
         OUT is_taken_along boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -55,12 +54,24 @@ CREATE FUNCTION snowflake._conversion_defaults(
     AS $function$
 DECLARE
     sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    redirected constant boolean := snowflake.redirects_nextval();
 BEGIN
     RETURN QUERY
         SELECT f.oid, f.adrelid, f.adnum, pg_get_expr(f.adbin, f.adrelid),
-               snowflake._default_replaced(f.oid, seq, true),
+               CASE WHEN redirected THEN calls.of_server ELSE calls.of_extension END,
+               num_nonnulls(calls.of_server, calls.of_extension) > 0,
                c.relowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, c.relowner)
             FROM pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid
+            -- Where the server's nextval is redirected, a default is put back to what it was. The server's nextval takes
+            -- no layout.
+            CROSS JOIN LATERAL (
+                SELECT snowflake._default_replaced(f.oid, seq, true),
+                       CASE WHEN redirected
+                                 AND NOT EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) u
+                                                     WHERE u.callee = 'snowflake.nextval'
+                                                       AND coalesce(u.layout OPERATOR(snowflake.<>) 'default', true))
+                            THEN snowflake._default_replaced(f.oid, seq, false) END
+            ) calls(of_extension, of_server)
             WHERE f.oid IN (SELECT d.objid FROM pg_depend d
                                 WHERE d.classid = 'pg_attrdef'::regclass
                                   AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
@@ -76,6 +87,7 @@ CREATE TYPE snowflake._conversion_column AS (
     attrdef oid,           -- of a default that uses the sequence
     old_default text, new_default text, -- NULL: the default does not change
     widened boolean,       -- becomes a bigint
+    draws boolean,         -- is filled from the sequence by nextval or as its identity, and with IDs after the conversion
     is_inherited boolean,  -- altered together with the same column of a parent
     is_strangers boolean); -- the default is only taken out of the way, and set again
 
@@ -83,11 +95,12 @@ CREATE FUNCTION snowflake._conversion_column(
         relid regclass, attnum smallint, attname name,
         is_identity boolean DEFAULT false, attrdef oid DEFAULT NULL,
         old_default text DEFAULT NULL, new_default text DEFAULT NULL,
-        widened boolean DEFAULT false, is_inherited boolean DEFAULT false, is_strangers boolean DEFAULT false)
+        widened boolean DEFAULT false, draws boolean DEFAULT false,
+        is_inherited boolean DEFAULT false, is_strangers boolean DEFAULT false)
     RETURNS snowflake._conversion_column
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(relid, attnum, attname, is_identity, attrdef, old_default, new_default,
-               widened, is_inherited, is_strangers)::snowflake._conversion_column;
+               widened, draws, is_inherited, is_strangers)::snowflake._conversion_column;
 
 -- A sequence that is converted, in either direction, and the columns that this concerns.
 CREATE TYPE snowflake._conversion_part AS (
@@ -153,6 +166,13 @@ BEGIN
 END
 $function$;
 
+-- Returns the call that makes IDs of a sequence, for the default of a column.
+CREATE FUNCTION snowflake._call_on(sequence text)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format(CASE WHEN snowflake.redirects_nextval() THEN 'nextval(%L::regclass)'
+                                  ELSE 'snowflake.nextval(%L::regclass)' END, sequence);
+
 -- Finds the columns that the conversion of a sequence looks at, and says what becomes of them.
 CREATE FUNCTION snowflake._conversion_columns(seq regclass)
     RETURNS SETOF snowflake._conversion_column
@@ -175,14 +195,13 @@ BEGIN
         ),
         sources AS (
             -- The sequence of an identity is made anew, and so are all defaults that use it.
-            SELECT attrdef, relid, attnum, false AS is_identity, old_default,
+            SELECT attrdef, relid, attnum, false AS is_identity, draws, old_default,
                    CASE WHEN EXISTS (SELECT FROM identity) THEN coalesce(new_default, old_default)
                         ELSE new_default END AS new_default
                 FROM defaults
                 WHERE is_taken_along
             UNION ALL
-            SELECT NULL, identity.relid, identity.attnum, true, NULL,
-                   format('snowflake.nextval(%L::regclass)', seq::text)
+            SELECT NULL, identity.relid, identity.attnum, true, true, NULL, snowflake._call_on(seq::text)
                 FROM identity
         ),
         linked AS (
@@ -203,6 +222,7 @@ BEGIN
                 new_default => CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
                                         (SELECT new_default FROM sources WHERE is_identity)
                                     ELSE s.new_default END,
+                draws => CASE WHEN s.relid IS NULL THEN a.attidentity <> '' ELSE s.draws END,
                 widened => t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
                 is_inherited => a.attinhcount > 0) c
         UNION ALL

@@ -1,8 +1,9 @@
 -- Obstacles: what a conversion cannot take along, all of it named before anything is changed.
 
 -- Lists what uses a sequence in a way that a conversion cannot take along. Other users of the sequence would go on
--- calling the server's nextval. A stranger's stand in the way only of an identity, whose sequence the server does
--- not drop under them.
+-- calling the server's nextval, which may be: where it is redirected, it makes IDs, and only a domain of integers
+-- stands in the way. A stranger's stand in the way only of an identity, whose sequence the server does not drop under
+-- them.
 CREATE FUNCTION snowflake._obstacles_of_users(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -12,6 +13,7 @@ CREATE FUNCTION snowflake._obstacles_of_users(
 DECLARE
     sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
     is_identity constant boolean := EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity);
+    redirected constant boolean := snowflake.redirects_nextval();
 BEGIN
     RETURN QUERY
         SELECT concat(pg_describe_object(d.classid, d.objid, d.objsubid),
@@ -35,6 +37,10 @@ BEGIN
                                  AND EXISTS (SELECT FROM unnest(dependents) x
                                                  WHERE x.classid = d.classid AND x.objid = d.objid
                                                    AND x.kind IN (SELECT k.kind FROM snowflake._kinds() k WHERE k.may_call)))
+                       WHEN redirected
+                       THEN EXISTS (SELECT FROM pg_type y
+                                        WHERE d.classid = 'pg_type'::regclass AND y.oid = d.objid
+                                          AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype))
                        ELSE stranger.owner IS NULL
                             AND (NOT EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid))
                                  AND d.classid NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
@@ -45,7 +51,7 @@ BEGIN
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                       c.attname, c.relid, c.old_default)
             FROM unnest(columns) c
-            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND NOT redirected
               AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', c.attrdef) used
                               WHERE used.sequence = seq
                                 AND coalesce(used.callee, '') NOT IN ('pg_catalog.nextval', 'snowflake.nextval'));
@@ -120,7 +126,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod) fault
             WHERE fault IS NOT NULL;
     -- Checks are tried only where the column is known to get nothing but IDs.
-    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.new_default IS NOT NULL) THEN
+    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
     END IF;
     RETURN QUERY
@@ -129,12 +135,12 @@ BEGIN
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
-            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.new_default IS NOT NULL) fault
+            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws) fault
             WHERE fault IS NOT NULL AND k.coninhcount = 0
               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
               AND NOT EXISTS (SELECT FROM unnest(columns) other
                                   JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
-                                  WHERE other.new_default IS NOT NULL AND b.atttypid = a.atttypid
+                                  WHERE other.draws AND b.atttypid = a.atttypid
                                     AND NOT snowflake._is_call(other.attrdef, seq));
 END
 $function$;

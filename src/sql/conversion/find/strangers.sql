@@ -10,8 +10,11 @@ DECLARE
     owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
 BEGIN
     RETURN QUERY
-        SELECT format('default of column %I of %s, which %I owns, stays as it is: the guard makes it fail',
-                      a.attname, a.attrelid::regclass, pg_get_userbyid(c.relowner))
+        SELECT format('default of column %I of %s, which %I owns, stays as it is: %s',
+                      a.attname, a.attrelid::regclass, pg_get_userbyid(c.relowner),
+                      CASE WHEN NOT snowflake.redirects_nextval() THEN 'the guard makes it fail'
+                           WHEN a.atttypid IN ('smallint'::regtype, 'integer'::regtype) THEN 'no ID fits into the column'
+                           ELSE 'it makes IDs' END)
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum

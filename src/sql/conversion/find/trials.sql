@@ -21,7 +21,7 @@ BEGIN
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid
-            WHERE c.new_default IS NOT NULL AND NOT c.is_strangers
+            WHERE c.draws
               AND NOT snowflake._is_call(c.attrdef, seq)
               AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383);
 END
@@ -95,7 +95,7 @@ CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_col
 DECLARE
     present constant bigint[] := ARRAY[snowflake.from_timestamp(clock_timestamp())];
 BEGIN
-    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.new_default IS NOT NULL) THEN
+    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
     END IF;
     RETURN QUERY

@@ -34,7 +34,7 @@ BEGIN
         SELECT c.relowner, 'pg_class'::regclass::oid, c.oid
             FROM pg_class c
             WHERE c.oid = seq
-               OR c.oid IN (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.new_default IS NOT NULL)
+               OR c.oid IN (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.draws OR x.new_default IS NOT NULL)
         UNION
         SELECT snowflake._maker(d), d.classid, d.objid FROM unnest(dependents) d WHERE d.kind IS NOT NULL;
 END

@@ -28,6 +28,11 @@ BEGIN
     IF NOT concerns_extension THEN
         RETURN;
     END IF;
+    -- The server refuses this by itself, and does not say what to do.
+    IF (SELECT prosupport <> 0 FROM pg_proc WHERE oid = 'pg_catalog.nextval(regclass)'::regprocedure) THEN
+        RAISE NOTICE 'the server''s own nextval needs the extension snowflake while it is redirected'
+            USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';
+    END IF;
     -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same.
     SELECT string_agg(DISTINCT p.relid::text, ', '),
            string_agg(DISTINCT CASE WHEN p.trigger_name IS NULL

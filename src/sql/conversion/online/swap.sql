@@ -242,7 +242,7 @@ BEGIN
         ARRAY(SELECT snowflake._conversion_column(
                          c.relid, c.attnum, c.attname, is_identity => c.is_identity AND NOT c.widened, attrdef => c.attrdef,
                          old_default => c.old_default, new_default => c.new_default, widened => c.widened,
-                         is_inherited => c.is_inherited, is_strangers => c.is_strangers)
+                         draws => c.draws, is_inherited => c.is_inherited, is_strangers => c.is_strangers)
                   FROM unnest(part.columns) c));
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);

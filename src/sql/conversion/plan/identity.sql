@@ -74,8 +74,9 @@ BEGIN
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
     effect := 'goes on after the last value';
     RETURN NEXT;
-    command := format('ALTER TABLE %s%s ALTER COLUMN %I DROP IDENTITY, ALTER COLUMN %I SET DEFAULT snowflake.nextval(%L::regclass)',
-                      CASE WHEN NOT is_shared THEN 'ONLY ' END, identity.relid, identity.attname, identity.attname, replacement);
+    command := format('ALTER TABLE %s%s ALTER COLUMN %I DROP IDENTITY, ALTER COLUMN %I SET DEFAULT %s',
+                      CASE WHEN NOT is_shared THEN 'ONLY ' END, identity.relid, identity.attname, identity.attname,
+                      snowflake._call_on(replacement));
     effect := format('ACCESS EXCLUSIVE lock on %s%s', identity.relid,
                      CASE s.attidentity WHEN 'a' THEN '; GENERATED ALWAYS is no longer enforced' END);
     RETURN NEXT;
@@ -106,6 +107,10 @@ BEGIN
         SELECT step.*
             FROM (SELECT x.command, x.effect, NULL::oid FROM snowflake._identity_replacement(part, identity) x
                   UNION ALL SELECT x.command, NULL, x.role FROM snowflake._conversion_rights('pg_class'::regclass, seq) x
+                  UNION ALL
+                  SELECT snowflake._grant_to_draw(inserter.role, seq::text), 'inserting takes this right now', NULL
+                      FROM (SELECT DISTINCT snowflake._inserters(c.relid) FROM unnest(part.columns) c WHERE c.draws) inserter(role)
+                      WHERE NOT snowflake._may_draw(inserter.role, seq)
                   UNION ALL
                   SELECT x, NULL, NULL
                       FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x

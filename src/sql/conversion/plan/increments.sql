@@ -118,8 +118,10 @@ CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
 BEGIN
     IF snowflake._future_increment(part) <> snowflake._guard() THEN
         RETURN NEXT snowflake._remark(
-            format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval '
-                   'goes on taking numbers', part.name, snowflake._future_increment(part)));
+            format('sequence %s keeps INCREMENT BY %s as stride and has no guard: the server''s own nextval %s',
+                   part.name, snowflake._future_increment(part),
+                   CASE WHEN snowflake.redirects_nextval() THEN 'takes numbers once it is not redirected any more'
+                        ELSE 'goes on taking numbers' END));
     END IF;
 END
 $function$;

@@ -29,7 +29,7 @@ BEGIN
     RETURN NOT snowflake._is_left_behind(part.seq)
            AND (SELECT (snowflake._makes_ids(definition.seqincrement, definition.seqmax)
                     OR definition.seqincrement > 1 AND part.increment <> 'keep'
-                       AND coalesce(bool_or(c.old_default IS NOT NULL AND c.new_default IS NULL), false))
+                       AND coalesce(bool_or(c.old_default IS NOT NULL AND NOT c.draws), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
                 FROM unnest(part.columns) c);
 END

@@ -1,26 +1,6 @@
 -- All sequences, one after the other, each in a transaction of its own: what a conversion has locked, it holds until
 -- its transaction ends, and code of one owner could keep the tables of all others locked.
 
--- Finds the defaults that call snowflake_compat.nextval with a name, and the sequences that they may mean. A default
--- that calls snowflake_compat.nextval does not depend on the sequence that it names.
-CREATE FUNCTION snowflake._sequences_named(OUT attrdef oid, OUT seq oid)
-    RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT DISTINCT d.objid, c.oid
-            FROM pg_depend d
-            CROSS JOIN LATERAL snowflake._sequence_uses(d.classid, d.objid) used
-            JOIN pg_class c ON c.relkind = 'S' AND c.relname = used.name[cardinality(used.name)]
-            JOIN pg_namespace n ON n.oid = c.relnamespace
-                               AND n.nspname = coalesce(used.name[cardinality(used.name) - 1], n.nspname)
-            WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake_compat.nextval(text)'::regprocedure
-              AND d.classid = 'pg_attrdef'::regclass AND used.callee = 'snowflake_compat.nextval';
-END
-$function$;
-
 -- Finds the sequences of a schema, or of all, that columns use. Those of columns that call nextval on them, or of
 -- whose identity they are. The extension's own is none of them.
 CREATE FUNCTION snowflake._sequences_in_use(schema oid) -- NULL: any
@@ -40,8 +20,7 @@ BEGIN
                                  AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid)
                    OR EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
-                                    AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i')
-                   OR c.oid IN (SELECT named.seq FROM snowflake._sequences_named() named))
+                                    AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'))
             ORDER BY c.oid::regclass::text COLLATE "C");
 END
 $function$;

@@ -54,7 +54,7 @@ BEGIN
               AND CASE WHEN a.attidentity <> '' THEN snowflake._is_made_here(d.xmin)
                        WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin)
                        THEN EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
-                                        WHERE used.callee IN ('pg_catalog.nextval', 'snowflake_compat.nextval')
+                                        WHERE used.callee = 'pg_catalog.nextval'
                                           AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
                   END
             ORDER BY 1;
@@ -102,7 +102,7 @@ BEGIN
     SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) INTO detail
         FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
         -- Checks and defaults of a column that is a bigint already are tried.
-        WHERE (c.widened OR c.new_default IS NOT NULL) AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
+        WHERE (c.widened OR c.draws OR c.new_default IS NOT NULL) AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
         ORDER BY c.relid::oid
         LIMIT 1;
     IF FOUND THEN
@@ -151,7 +151,9 @@ BEGIN
             FROM source
             JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
             CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            LEFT JOIN pg_sequence q ON q.seqrelid = used.sequence
             WHERE used.callee = 'snowflake.nextval'
+               OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax)
             ORDER BY used.sequence
             LIMIT 1);
 END

@@ -38,7 +38,7 @@ BEGIN
     RETURN ARRAY(
         SELECT wanted.relid
             FROM (SELECT c.relid FROM unnest(part.columns) c
-                      WHERE c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(part.columns) WHERE widened)
+                      WHERE c.draws OR c.new_default IS NOT NULL OR EXISTS (SELECT FROM unnest(part.columns) WHERE widened)
                   UNION
                   SELECT snowflake._table_partners(c.relid, c.attnum) FROM unnest(part.columns) c WHERE c.widened
                   UNION
@@ -128,7 +128,7 @@ BEGIN
         INTO state.altered, state.always
         FROM unnest(columns) c
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
-    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(part.seq, columns, true) m);
+    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(part.seq, columns, NOT snowflake.redirects_nextval()) m);
     state.expected :=
         snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
         || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, part.seq));

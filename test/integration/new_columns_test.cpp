@@ -1,98 +1,15 @@
-// What clients rely on, through dumps and upgrades: the marks of sequences that snowflake_compat
-// knows, columns of the type snowflake.id, and the setting snowflake.convert_new_columns.
+// The setting snowflake.convert_new_columns while databases are restored, and without the library.
 #include "dump.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
 #include <gtest/gtest.h>
 
-namespace integration::compatibility_test {
+namespace integration::new_columns_test {
 namespace {
 
 constexpr int node = 5;
 const std::vector<std::string> settings{"fsync = off", "autovacuum = off"};
-
-// Sequences that are converted with a guard and with blocks, one that is not, and a default by
-// name.
-constexpr const char *converted =
-    "CREATE EXTENSION snowflake;"
-    "SET search_path = public, snowflake_compat;"
-    "CREATE TABLE guarded (id snowflake.id PRIMARY KEY DEFAULT "
-    "nextval('guarded_id_seq'::regclass));"
-    "CREATE TABLE blocks (id bigserial);"
-    "CREATE TABLE plain (id bigserial);"
-    "CREATE TABLE by_name (id bigint DEFAULT nextval('guarded_id_seq'));"
-    "ALTER SEQUENCE blocks_id_seq INCREMENT BY 50;"
-    "SELECT snowflake.convert_sequence_to_snowflake('guarded_id_seq');"
-    "SELECT snowflake.convert_sequence_to_snowflake('blocks_id_seq', increment => 'keep')";
-
-void expect_compatible(const Server &server, const std::string &database) {
-    Session session(server, database);
-    session.run("SET search_path = public, snowflake_compat");
-    const auto node_of_next = [&session](const std::string &sequence) {
-        return session.number("SELECT snowflake.get_node(nextval('" + sequence + "'))");
-    };
-    EXPECT_EQ(node_of_next("guarded_id_seq"), node);
-    EXPECT_EQ(node_of_next("blocks_id_seq"), node);
-    EXPECT_EQ(session.number("SELECT snowflake.get_count(nextval('blocks_id_seq')) % 50"), 0);
-    EXPECT_EQ(node_of_next("plain_id_seq"), 0);
-    EXPECT_EQ(session.number("INSERT INTO by_name DEFAULT VALUES RETURNING snowflake.get_node(id)"),
-              node);
-    EXPECT_EQ(session.number("INSERT INTO guarded DEFAULT VALUES RETURNING snowflake.get_node(id)"),
-              node);
-    EXPECT_EQ(
-        session.number(
-            "SELECT count(*) FROM (SELECT to_json(min(id))::text AS json FROM guarded) AS least "
-            "WHERE json LIKE '\"%\"'"),
-        1);
-    EXPECT_EQ(
-        session.number("SELECT count(*) FROM pg_event_trigger "
-                       "WHERE evtname = 'snowflake_convert_new_columns' AND evtenabled = 'A'"),
-        1);
-}
-
-void expect_no_error_found(Session &session) {
-    EXPECT_EQ(session.text("SELECT coalesce(string_agg(object || ': ' || finding, '; '), '') FROM "
-                           "snowflake.check() WHERE severity = 'error'"),
-              "");
-}
-
-void make_converted(const Server &server, const std::string &database) {
-    Session(server).run("CREATE DATABASE " + database);
-    Session session(server, database);
-    session.run(std::string("CREATE SEQUENCE guarded_id_seq;") + converted);
-}
-
-TEST(Compatibility, OutlivesADump) {
-    const Server server(node, settings);
-    make_converted(server, "original");
-    expect_compatible(server, "original");
-    restore(server, "copy", dump(server, "original", true), true);
-    EXPECT_EQ(dump_as_text(server, "copy"), dump_as_text(server, "original"));
-    expect_compatible(server, "copy");
-    Session copy(server, "copy");
-    expect_no_error_found(copy);
-}
-
-// The setting is on while the new server takes over: nothing is converted by that.
-TEST(Compatibility, OutlivesAnUpgrade) {
-    Server before(node, settings);
-    make_converted(before, "app");
-    Session(before).run("ALTER DATABASE app SET snowflake.convert_new_columns = on");
-    const std::string dumped = dump_as_text(before, "app");
-    Session(before, "app").run("SELECT snowflake.announce_node()");
-    before.stop();
-    Server after(node, settings);
-    after.upgrade_from(before);
-    Session(after, "app").run("SELECT snowflake.take_over_node(true)");
-    EXPECT_EQ(dump_as_text(after, "app"), dumped);
-    expect_compatible(after, "app");
-    Session session(after, "app");
-    expect_no_error_found(session);
-    session.run("CREATE TABLE made (id serial)");
-    EXPECT_EQ(session.number("INSERT INTO made DEFAULT VALUES RETURNING snowflake.get_node(id)"),
-              node);
-}
 
 // A database of serial and identity columns, with foreign keys among its tables.
 void make_plain(Session &session, bool with_rows) {
@@ -204,4 +121,4 @@ TEST(NewColumns, DoNotNeedTheLibraryWhereTheSettingIsOff) {
 }
 
 } // namespace
-} // namespace integration::compatibility_test
+} // namespace integration::new_columns_test

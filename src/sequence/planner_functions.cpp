@@ -1,0 +1,123 @@
+// What the planner makes of a call of nextval: the function by which COPY inserts rows with new IDs
+// in batches, as it does with bigserial, and by which the server's own nextval, currval and lastval
+// make and return snowflake IDs where redirect.hpp has switched that on.
+//
+// Batches. COPY inserts in batches unless a default calls a volatile function, because such a
+// function could look at the table. The server makes an exception for its own nextval alone. Where
+// the planner simplifies a call of nextval outside of any query, as COPY has it do with a default,
+// the call therefore becomes
+//
+//     COALESCE(twin(nextval's OID, arguments of nextval), NextValueExpr)
+//
+// The twin is declared STABLE, and does what nextval does. It never returns NULL, so the
+// NextValueExpr, the server's node for an identity column, never runs. COPY passes over that node;
+// everybody else takes it for volatile. ALTER TABLE ADD COLUMN does: without the node it would give
+// all rows one and the same ID.
+//
+// In a query a call of snowflake.nextval stays as it is, and one of the server's functions becomes a
+// call of the function that stands for it, which is volatile: the planner calls STABLE functions for
+// its estimates.
+//
+// The twin is the function that the planner asks, called with more than one argument. So its OID is
+// at hand, and its declared argument, an internal one, keeps SQL from calling it.
+
+#include "allocate.hpp"
+#include "execute_right.hpp"
+#include "redirected.hpp"
+#include "server/layout_datum.hpp"
+#include "server/schema.hpp"
+#include "server/server.hpp"
+
+using namespace snowflake;
+
+namespace {
+
+bool is_known(const void *argument) {
+    const auto *node = static_cast<const Node *>(argument);
+    return IsA(node, Const) && !reinterpret_cast<const Const *>(node)->constisnull;
+}
+
+// Tells whether a call may become one of the twin, in an expression that belongs to no query.
+bool may_be_batched(const SupportRequestSimplify &request) {
+    const FuncExpr &call = *request.fcall;
+    if (request.root != nullptr || call.funcid == F_CURRVAL || call.funcid == F_LASTVAL)
+        return false;
+    ListCell *cell = nullptr;
+    foreach (cell, call.args)
+        if (!is_known(lfirst(cell)))
+            return false;
+    return true;
+}
+
+Node *batched(const FuncExpr &call, Oid twin) {
+    Const *called =
+        makeConst(OIDOID, -1, InvalidOid, sizeof(Oid), ObjectIdGetDatum(call.funcid), false, true);
+    List *arguments = list_concat(server::list_of(called), call.args);
+    auto *never = server::make_node<NextValueExpr>(T_NextValueExpr);
+    never->seqid = DatumGetObjectId(static_cast<Const *>(linitial(call.args))->constvalue);
+    never->typeId = INT8OID;
+    auto *either = server::make_node<CoalesceExpr>(T_CoalesceExpr);
+    either->coalescetype = INT8OID;
+    either->args = server::list_of(
+        makeFuncExpr(twin, INT8OID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+        never);
+    either->location = -1;
+    return reinterpret_cast<Node *>(either);
+}
+
+// Returns the function that stands for one of the server's; InvalidOid: it is none of the three, or
+// the caller may not execute what would stand for it.
+Oid substitute_for(Oid function, Oid support) {
+    const char *name = function == F_NEXTVAL   ? "_nextval"
+                       : function == F_CURRVAL ? "_currval"
+                       : function == F_LASTVAL ? "_lastval"
+                                               : nullptr;
+    if (name == nullptr)
+        return InvalidOid;
+    const Oid argument = REGCLASSOID;
+    const Oid substitute =
+        schema::find_sibling(support, name, {&argument, function == F_LASTVAL ? 0U : 1U});
+    return OidIsValid(substitute) && server::may_execute(substitute) ? substitute : InvalidOid;
+}
+
+// Returns what the call becomes; nullptr: it stays as it is. A caller that may not execute one of
+// the two functions gets the server's error about the one that was called.
+Node *simplify(const SupportRequestSimplify &request, Oid support) {
+    const FuncExpr &call = *request.fcall;
+    if (!server::may_execute(support) || !server::may_execute(call.funcid))
+        return nullptr;
+    if (may_be_batched(request))
+        return batched(call, support);
+    const Oid substitute = substitute_for(call.funcid, support);
+    if (!OidIsValid(substitute))
+        return nullptr;
+    FuncExpr *redirected = makeFuncExpr(substitute, INT8OID, call.args, call.funccollid,
+                                        call.inputcollid, call.funcformat);
+    redirected->location = call.location;
+    return reinterpret_cast<Node *>(redirected);
+}
+
+} // namespace
+
+extern "C" {
+
+// _nextval_planned(internal) returns internal: what the planner asks about a call. And the twin of
+// nextval, whose arguments are the OID of that, and its own.
+SNOWFLAKE_FUNCTION(snowflake_nextval_planned);
+Datum snowflake_nextval_planned(PG_FUNCTION_ARGS) {
+    if (PG_NARGS() == 1) {
+        const auto *request = reinterpret_cast<const Node *>(PG_GETARG_POINTER(0));
+        if (!IsA(request, SupportRequestSimplify))
+            return Datum{0};
+        PG_RETURN_POINTER(simplify(*reinterpret_cast<const SupportRequestSimplify *>(request),
+                                   fcinfo->flinfo->fn_oid));
+    }
+    const Oid called = PG_GETARG_OID(0);
+    require_execute(*fcinfo->flinfo, called);
+    if (called == F_NEXTVAL)
+        PG_RETURN_INT64(redirected::nextval(PG_GETARG_OID(1)));
+    const Layout layout = PG_NARGS() > 2 ? layout_from_datum(PG_GETARG_DATUM(2)) : default_layout;
+    PG_RETURN_INT64(next_id(PG_GETARG_OID(1), layout));
+}
+
+} // extern "C"

@@ -1,0 +1,24 @@
+// What the server's own nextval, currval and lastval do where they are redirected (redirect.hpp):
+// snowflake IDs on a sequence that is converted, and on all others what the server does. Which of
+// the two a sequence is they find out at each call, so that a conversion needs no new plans.
+#pragma once
+
+#include "pure/layout.hpp"
+#include "server/server.hpp"
+
+namespace snowflake::redirected {
+
+// Returns the next ID of a converted sequence, as next_id_amid_block() makes it; else the next value
+// of the sequence, with the errors of the server's own nextval.
+Id nextval(Oid sequence);
+
+// Returns the ID that was last made in this session for a converted sequence, as session::currval()
+// does; else what the server's own currval returns or raises.
+Id currval(Oid sequence);
+
+// Returns the later of what nextval() above and snowflake.nextval last returned in this session.
+// Raises the errors of the server's own lastval. A value that the server took without a call, for an
+// identity column, does not count.
+Id lastval();
+
+} // namespace snowflake::redirected

@@ -1,0 +1,33 @@
+// The functions of SQL that stand for the server's own nextval, currval and lastval where the
+// planner has redirected these, see planner_functions.cpp.
+
+#include "execute_right.hpp"
+#include "redirected.hpp"
+#include "server/server.hpp"
+
+using namespace snowflake;
+
+extern "C" {
+
+// _nextval(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_redirected_nextval);
+Datum snowflake_redirected_nextval(PG_FUNCTION_ARGS) {
+    require_execute(*fcinfo->flinfo, F_NEXTVAL);
+    PG_RETURN_INT64(redirected::nextval(PG_GETARG_OID(0)));
+}
+
+// _currval(regclass) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_redirected_currval);
+Datum snowflake_redirected_currval(PG_FUNCTION_ARGS) {
+    require_execute(*fcinfo->flinfo, F_CURRVAL);
+    PG_RETURN_INT64(redirected::currval(PG_GETARG_OID(0)));
+}
+
+// _lastval() returns bigint
+SNOWFLAKE_FUNCTION(snowflake_redirected_lastval);
+Datum snowflake_redirected_lastval(PG_FUNCTION_ARGS) {
+    require_execute(*fcinfo->flinfo, F_LASTVAL);
+    PG_RETURN_INT64(redirected::lastval());
+}
+
+} // extern "C"

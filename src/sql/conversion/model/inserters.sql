@@ -1,0 +1,50 @@
+-- Roles that insert: an identity asks nobody for a right on its sequence, and nextval in a default does.
+
+-- Finds the roles, 0 for PUBLIC, that may insert rows into a table and leave a column to its default: by a right on the
+-- table, on a column of it, on a view of it, or on a relation with a rule that writes to it. Views and rules count where
+-- the owner of the table owns their relation: whom somebody else lets write through his view is given no right.
+CREATE FUNCTION snowflake._inserters(tab regclass)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET jit = off
+    AS $function$
+DECLARE
+    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE way(relid, privilege) AS (
+            SELECT tab::oid, 'INSERT'
+            UNION
+            SELECT r.ev_class, CASE r.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' WHEN '4' THEN 'DELETE' ELSE way.privilege END
+                FROM way
+                JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = way.relid
+                                AND d.classid = 'pg_rewrite'::regclass
+                JOIN pg_rewrite r ON r.oid = d.objid
+                JOIN pg_class c ON c.oid = r.ev_class
+                WHERE c.relowner = owner
+        )
+        SELECT x.grantee
+            FROM way JOIN pg_class c ON c.oid = way.relid
+            CROSS JOIN LATERAL aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) x
+            WHERE x.privilege_type = way.privilege
+        UNION
+        SELECT x.grantee
+            FROM way JOIN pg_attribute a ON a.attrelid = way.relid
+            CROSS JOIN LATERAL aclexplode(a.attacl) x
+            WHERE x.privilege_type = way.privilege
+        ORDER BY 1;
+END
+$function$;
+
+-- Tells whether a role, 0 for PUBLIC, may take numbers from a sequence.
+CREATE FUNCTION snowflake._may_draw(role oid, seq regclass)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN has_sequence_privilege(CASE role WHEN 0 THEN 'public' ELSE pg_get_userbyid(role) END, seq, 'USAGE, UPDATE');
+
+-- Returns the command that lets a role, 0 for PUBLIC, take numbers from a sequence.
+CREATE FUNCTION snowflake._grant_to_draw(role oid, sequence text)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN format('GRANT USAGE ON SEQUENCE %s TO %s', sequence,
+                  CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END);

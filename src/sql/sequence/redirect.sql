@@ -1,0 +1,99 @@
+-- The redirect: the server's own nextval, currval and lastval make and return snowflake IDs on converted sequences,
+-- so that neither the schema nor a client changes. What it does to plans is told in src/sequence/planner_functions.cpp,
+-- how it is switched in src/sequence/redirect.hpp.
+
+-- What stands for the server's functions in plans. They do what these do on all sequences that are not converted.
+CREATE FUNCTION snowflake._nextval(regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_redirected_nextval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+CREATE FUNCTION snowflake._currval(regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_redirected_currval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+CREATE FUNCTION snowflake._lastval()
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_redirected_lastval'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+CREATE FUNCTION snowflake.redirects_nextval()
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_redirects_nextval'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.redirects_nextval() IS
+    'tells whether the server''s own nextval, currval and lastval make and return snowflake IDs in this database';
+
+-- Switches the redirect, for a superuser.
+CREATE FUNCTION snowflake._set_redirect(enabled boolean)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_set_redirect'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- A dump does not have the switch, which is in the server's own catalog. It has this table: the row that a restore
+-- writes switches the redirect on in the new database. pg_upgrade copies the table as a file, which does not.
+CREATE TABLE snowflake._redirect (
+    enabled boolean PRIMARY KEY CHECK (enabled));
+SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
+GRANT SELECT ON snowflake._redirect TO PUBLIC;
+-- The role that installs the extension may restore a dump.
+DO $install$
+BEGIN
+    EXECUTE format('GRANT INSERT ON snowflake._redirect TO %I',
+                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
+END
+$install$;
+
+-- Switches the redirect on for a row that a restore writes. Another server's row says nothing of this one, and must
+-- not stop replication by meeting the row that is there.
+CREATE FUNCTION snowflake._redirect_is_written()
+    RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    IF current_setting('session_replication_role') = 'replica' THEN
+        RETURN NULL;
+    ELSIF tg_op <> 'INSERT' THEN
+        RETURN old;
+    ELSIF EXISTS (SELECT FROM snowflake._redirect) THEN
+        RETURN NULL;
+    END IF;
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        PERFORM snowflake._set_redirect(true);
+    ELSE
+        RAISE WARNING 'the server''s own nextval makes no snowflake IDs until a superuser redirects it'
+            USING HINT = 'As a superuser, run: SELECT snowflake.redirect_nextval();';
+    END IF;
+    RETURN new;
+END
+$function$;
+
+CREATE TRIGGER redirect_is_written
+    BEFORE INSERT OR DELETE ON snowflake._redirect
+    FOR EACH ROW EXECUTE FUNCTION snowflake._redirect_is_written();
+ALTER TABLE snowflake._redirect ENABLE ALWAYS TRIGGER redirect_is_written;
+
+CREATE FUNCTION snowflake.redirect_nextval(enabled boolean DEFAULT true)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+BEGIN
+    PERFORM snowflake._set_redirect(enabled);
+    IF enabled THEN
+        INSERT INTO snowflake._redirect VALUES (true);
+    ELSE
+        DELETE FROM snowflake._redirect;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION snowflake.redirect_nextval(boolean) IS
+    'has the server''s own nextval, currval and lastval make and return snowflake IDs on converted sequences of this database, or no longer';
+
+-- Tells whether the redirect is on, or was in the database that this one has been made from.
+CREATE FUNCTION snowflake._is_redirect_wanted()
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN snowflake.redirects_nextval() OR EXISTS (SELECT FROM snowflake._redirect);
