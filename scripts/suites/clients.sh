@@ -34,6 +34,10 @@ asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
 
+# Those whose step "migrate" puts a serial, with a sequence of its own, in the place of a converted column. Where
+# convert_new_columns is on, it is converted at once; else snowflake.check() finds and mends that.
+replacing_clients=(django)
+
 # What the program gets for a key.
 key_of_client() {
     case "$1" in
@@ -253,7 +257,20 @@ make_tables_of_client() {
 client_on_converted_tables() {
     client_database && redirect_nextval && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
         client_uses "$1" && makes_ids && holds 'SELECT min(id) = 1 FROM customers' && is_well && client_asks "$1" &&
-        client_does "$1" migrate && is_well && client_uses "$1" && makes_ids
+        client_does "$1" migrate || return 1
+    ! is_client_of "$1" "${replacing_clients[@]}" || client_is_mended || return 1
+    is_well && client_uses "$1" && makes_ids
+}
+
+# Tells whether snowflake.check() found something, and its commands have mended it.
+client_is_mended() {
+    local command
+    if is_well >/dev/null; then
+        echo "check() finds nothing"
+        return 1
+    fi
+    while IFS= read -r command; do sql_of_app "$command" >/dev/null || return 1; done < <(
+        sql_of_app "SELECT command FROM snowflake.check() WHERE severity <> 'notice'")
 }
 
 # The keys that INSERT returns are IDs; whoever asks for a number gets an error.

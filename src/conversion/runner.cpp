@@ -134,7 +134,9 @@ bool run(const char *command, Oid role, const char *run_path, const char *check,
             definitions::impose(command);
         SPI_connect();
         if (const int status = SPI_execute(command, false, 0); status < 0)
-            elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(status));
+            ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("cannot run this command as another role: %s", command),
+                    errdetail_internal("%s", SPI_result_code_string(status)));
         if (SPI_processed > 0 && SPI_tuptable != nullptr &&
             SPI_gettypeid(SPI_tuptable->tupdesc, 1) == INT8OID) {
             bool is_null = true;

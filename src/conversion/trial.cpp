@@ -42,7 +42,7 @@ void evaluate_each(Node *expression, const std::int64_t *numbers, int count, Out
     FreeExecutorState(executor);
 }
 
-// Evaluates as the current role. Returns false, with nothing evaluated, if the expression could
+// Returns false, with nothing evaluated, if the expression could
 // change something, or be another thing the next time.
 bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
     if (contain_volatile_functions(expression))
@@ -78,40 +78,6 @@ Node *parse_check(Node *stored, Oid relation, AttrNumber attribute) {
     check = coerce_to_boolean(state, check, "CHECK");
     assign_expr_collations(state, check);
     return check;
-}
-
-bool note_function(Oid function, void *functions) {
-    auto **list = static_cast<List **>(functions);
-    *list = list_append_unique_oid(*list, function);
-    return false;
-}
-
-bool note_functions(Node *node, void *functions) {
-    if (node == nullptr)
-        return false;
-    (void)check_functions_in_node(node, note_function, functions);
-    return server::walk_expression(node, note_functions, functions);
-}
-
-// Returns whether every function of an expression that was parsed again was in it before, or has an
-// author who may act for the current role. Names can mean another function by then: an overload for
-// bigint that somebody else has made in the same schema.
-bool calls_nobody_else(Node *stored, Node *parsed) {
-    List *before = NIL;
-    List *now = NIL;
-    (void)note_functions(stored, &before);
-    (void)note_functions(parsed, &now);
-    for (int i = 0; i < list_length(now); ++i) {
-        const Oid function = list_nth_oid(now, i);
-        HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-        if (!HeapTupleIsValid(tuple))
-            return false;
-        const Oid author = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
-        ReleaseSysCache(tuple);
-        if (!list_member_oid(before, function) && !server::may_act_for(author, GetUserId()))
-            return false;
-    }
-    return true;
 }
 
 // Puts the number in the place of a column, and an unknown value in the place of the others. No
@@ -164,7 +130,7 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     const Oid owner = server::owner_of(column.relation);
     if (tree == nullptr || !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become(owner);
+    const acting_role::Previous before = acting_role::become_nobody();
     // The conversion to the type that the column has today is not the one that it will need.
     tree = strip_implicit_coercions(tree);
     tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
@@ -186,10 +152,9 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(owner) ||
         get_attname(relation, attribute, true) == nullptr || !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become(owner);
+    const acting_role::Previous before = acting_role::become_nobody();
     Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
-    const bool is_tried = calls_nobody_else(static_cast<Node *>(linitial(stored)), check) &&
-                          evaluate(check, numbers, count, outcomes);
+    const bool is_tried = evaluate(check, numbers, count, outcomes);
     acting_role::resume(before);
     return is_tried;
 }
@@ -203,7 +168,7 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) ||
         !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become(owner);
+    const acting_role::Previous before = acting_role::become_nobody();
     Relation whole = table_open(parent, AccessShareLock);
     Node *bound = with_number(bound_of(partition, whole), &attribute);
     table_close(whole, NoLock);

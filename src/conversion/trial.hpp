@@ -1,8 +1,9 @@
 // Trials: what a default, a check or a partition makes of snowflake IDs, found out by evaluating
 // it.
 //
-// A trial evaluates as the owner of the table, in a security-restricted operation. It evaluates no
-// volatile function: those may change something.
+// A trial parses and evaluates as nobody, with the rights that everybody has: a default may be
+// inherited, a check copied, and a type or function changed by somebody else than the owner of the
+// table. It evaluates no volatile function: those may change something.
 #pragma once
 
 #include "server/server.hpp"

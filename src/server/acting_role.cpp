@@ -15,15 +15,30 @@ Oid owner_of(Oid relation) {
     return owner;
 }
 
-Previous become(Oid role, int flags) {
-    if (!may_become(role))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, true)));
+namespace {
+
+// The server gives roles other OIDs: its own are above 9, those of users above 16383.
+constexpr Oid nobody = 1;
+
+Previous act_as(Oid role, int flags) {
     Previous before{};
     GetUserIdAndSecContext(&before.role, &before.security_context);
     SetUserIdAndSecContext(role, before.security_context | flags);
     before.settings_level = NewGUCNestLevel();
     return before;
+}
+
+} // namespace
+
+Previous become(Oid role, int flags) {
+    if (!may_become(role))
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, true)));
+    return act_as(role, flags);
+}
+
+Previous become_nobody() {
+    return act_as(nobody, SECURITY_RESTRICTED_OPERATION);
 }
 
 void resume(const Previous &before) {

@@ -31,4 +31,8 @@ Oid owner_of(Oid relation);
 Previous become(Oid role, int flags = SECURITY_RESTRICTED_OPERATION);
 void resume(const Previous &before);
 
+// Makes nobody the current role, in a security-restricted operation: a role that does not exist has
+// the rights of PUBLIC and no others, owns nothing and is a member of no role. Every caller may.
+Previous become_nobody();
+
 } // namespace snowflake::acting_role

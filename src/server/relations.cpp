@@ -88,6 +88,8 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 // To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
 // that.
 void hold_schema(Oid relation) {
+    PreventCommandIfReadOnly("_hold_schema()");
+    PreventCommandDuringRecovery("_hold_schema()");
     if (!is_at_hand(relation))
         return;
     const Oid schema = get_rel_namespace(relation);

@@ -374,23 +374,23 @@ BEGIN
             JOIN pg_namespace n ON n.oid = t.relnamespace
             CROSS JOIN LATERAL snowflake.describe(k.layout) room
             WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
-              -- The trials would wait for a session that alters the table, or one that it is a partition of. They run as the
-              -- owners of these.
+              -- The trials would wait for a session that alters the table, or one that it is a partition of. Where an
+              -- expression is part of a key, they would run what its owner wrote.
               AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above JOIN pg_class c ON c.oid = above.relid
-                                        WHERE snowflake._is_locked_against_readers(c.oid) OR NOT snowflake._may_become(c.relowner))
+                                        LEFT JOIN pg_partitioned_table key ON key.partrelid = c.oid
+                                        WHERE snowflake._is_locked_against_readers(c.oid) OR NOT snowflake._may_become(c.relowner)
+                                              OR key.partexprs IS NOT NULL)
                        THEN false
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
                                WHERE i.inhparent = k.relid
-                                 AND (snowflake._try_partition(i.inhrelid, k.attnum, ARRAY[snowflake.from_timestamp(next_week, k.layout)]))[1]
-                                     IS DISTINCT FROM 'f')
+                                 AND NOT snowflake._partition_refuses(i.inhrelid, k.attnum, snowflake.from_timestamp(next_week, k.layout)))
                            -- A row comes to a table only through all that it is a partition of.
                            AND NOT EXISTS (
                                SELECT FROM pg_partition_ancestors(k.relid) above
                                    JOIN pg_inherits i ON i.inhrelid = above.relid
                                    JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = k.attname
-                                   WHERE (snowflake._try_partition(above.relid, a.attnum, ARRAY[snowflake.from_timestamp(next_week, k.layout)]))[1]
-                                         = 'f') END;
+                                   WHERE snowflake._partition_refuses(above.relid, a.attnum, snowflake.from_timestamp(next_week, k.layout))) END;
 END
 $function$;
 

@@ -86,6 +86,18 @@ EXCEPTION
 END
 $function$;
 
+-- Tells whether a partition refuses a number in a column of the whole; false if it cannot be tried.
+CREATE FUNCTION snowflake._partition_refuses(partition regclass, attnum smallint, number bigint)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN coalesce((snowflake._try_partition(partition, attnum, ARRAY[number]))[1] = 'f', false);
+EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+    RETURN false;
+END
+$function$;
+
 -- Lists the partitioned tables that have no partition for IDs, with the command that adds one. Partitions by hash,
 -- and a default partition, take every ID.
 CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[])
@@ -93,7 +105,7 @@ CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_col
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    present constant bigint[] := ARRAY[snowflake.from_timestamp(clock_timestamp())];
+    present constant bigint := snowflake.from_timestamp(clock_timestamp());
 BEGIN
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
@@ -110,11 +122,11 @@ BEGIN
               AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.relid)
               AND NOT EXISTS (SELECT FROM pg_inherits
                                   WHERE inhparent = c.relid
-                                    AND (snowflake._try_partition(inhrelid, c.attnum, present))[1] IS DISTINCT FROM 'f')
+                                    AND NOT snowflake._partition_refuses(inhrelid, c.attnum, present))
               -- A row with an ID comes to a table only through all that it is a partition of.
               AND NOT EXISTS (SELECT FROM pg_partition_ancestors(c.relid) above
                                   JOIN pg_inherits i ON i.inhrelid = above.relid
                                   JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = c.attname
-                                  WHERE (snowflake._try_partition(above.relid, a.attnum, present))[1] = 'f');
+                                  WHERE snowflake._partition_refuses(above.relid, a.attnum, present));
 END
 $function$;

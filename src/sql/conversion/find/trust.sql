@@ -138,23 +138,57 @@ BEGIN
 END
 $function$;
 
--- Returns what triggers that are made again name, with its owners. Whoever holds the right TRIGGER may have made a
--- trigger, which has no owner. When it is made again, the server reads the constants of its condition.
-CREATE FUNCTION snowflake._authors_of_triggers(
-        dependents snowflake._conversion_dependent[],
-        OUT relid regclass, OUT author oid, OUT link text)
-    RETURNS SETOF record
+-- Returns the owners of the domains and composite types that a type is made of, itself included. The checks of a domain
+-- read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it.
+CREATE FUNCTION snowflake._authors_of_type(type oid)
+    RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT d.relid, snowflake._owner_of(e.refclassid, e.refobjid),
-               format('%s, which trigger %I of %s names,', pg_describe_object(e.refclassid, e.refobjid, 0), t.tgname, d.relid)
-            FROM unnest(dependents) d
-            JOIN pg_trigger t ON t.oid = d.objid
-            JOIN pg_depend e ON e.classid = 'pg_trigger'::regclass AND e.objid = t.oid
-                            AND e.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
-            WHERE d.kind = 'trigger';
+        WITH RECURSIVE part(oid) AS (
+            SELECT type
+            UNION
+            SELECT next.oid
+                FROM part
+                JOIN pg_type y ON y.oid = part.oid
+                CROSS JOIN LATERAL (
+                    SELECT y.typbasetype
+                    UNION ALL SELECT y.typelem
+                    UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE y.oid IN (r.rngtypid, r.rngmultitypid)
+                    UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = y.typrelid AND a.attnum > 0
+                ) next(oid)
+        )
+        SELECT DISTINCT y.typowner FROM part JOIN pg_type y ON y.oid = part.oid WHERE y.typtype IN ('c', 'd');
+END
+$function$;
+
+-- Returns whose types stand in what is printed and read again, and as whom. The server reads constants as it reads an
+-- expression. Whoever holds the right TRIGGER may have made a trigger, which has no owner: for one, the owners of its
+-- functions and operators are authors, too.
+CREATE FUNCTION snowflake._authors_of_definitions(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        OUT role oid, OUT author oid, OUT link text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT made.role, named.author,
+               format('%s, which %s names,', pg_describe_object(e.refclassid, e.refobjid, 0), snowflake._description_of(made.class, made.object))
+            FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
+                  UNION ALL
+                  SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
+                      FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
+                 ) made(role, class, object, is_trigger)
+            JOIN pg_depend e ON e.classid = made.class AND e.objid = made.object
+            CROSS JOIN LATERAL (
+                SELECT snowflake._authors_of_type(e.refobjid) WHERE e.refclassid = 'pg_type'::regclass
+                UNION ALL
+                SELECT snowflake._owner_of(e.refclassid, e.refobjid)
+                    WHERE made.is_trigger AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            ) named(author);
 END
 $function$;
 
@@ -169,19 +203,18 @@ CREATE FUNCTION snowflake._obstacles_of_authors(
 BEGIN
     RETURN QUERY
         SELECT DISTINCT format('%s is owned by %I, whose code would run as %I: %s', x.link, pg_get_userbyid(x.author),
-                               pg_get_userbyid(c.relowner), x.remedy)
+                               pg_get_userbyid(x.role), x.remedy)
             FROM (
-                SELECT w.relid, t.relowner AS author, w.link,
+                SELECT snowflake._owner(w.relid) AS role, t.relowner AS author, w.link,
                        'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
                     FROM (SELECT * FROM snowflake._authors_of_widening(columns)
                           UNION ALL SELECT * FROM snowflake._authors_of_views(dependents)) w
                     JOIN pg_class t ON t.oid = w.touched
                 UNION ALL
-                SELECT t.relid, t.author, t.link, 'drop the trigger, and make it again afterwards'
-                    FROM snowflake._authors_of_triggers(dependents) t
+                SELECT t.role, t.author, t.link, 'drop what names it, and make it again afterwards'
+                    FROM snowflake._authors_of_definitions(columns, dependents) t
             ) x
-            JOIN pg_class c ON c.oid = x.relid
-            WHERE x.author <> c.relowner AND NOT snowflake._may_act_for(x.author, c.relowner);
+            WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);
     RETURN QUERY
         SELECT DISTINCT format('table %s, which inherits from %s, is owned by %I, for whom %I may not act: give both tables to one owner',
                                member.relid, x.relid, pg_get_userbyid(m.relowner), pg_get_userbyid(c.relowner))

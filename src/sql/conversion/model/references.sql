@@ -94,8 +94,9 @@ BEGIN
 END
 $function$;
 
--- Names what an object comes from: an extension, a function or operator of whatever types, or the object itself.
--- Overloads of one source stand for each other: what is made again for bigint columns may call the one for bigint.
+-- Names what an object comes from: an extension, a function or operator of whatever types, or the object itself, and
+-- the owner, since anybody can add objects to an extension of his own. Overloads of one source stand for each other:
+-- what is made again for bigint columns may call the one for bigint.
 -- Sources are compared by name, since an object that is made again has another OID.
 CREATE FUNCTION snowflake._source_of(class oid, object oid)
     RETURNS text
@@ -104,7 +105,7 @@ CREATE FUNCTION snowflake._source_of(class oid, object oid)
 BEGIN
     RETURN (
         SELECT coalesce(
-            (SELECT format('extension %I', x.extname)
+            (SELECT concat(format('extension %I', x.extname), ' of ' || quote_ident(pg_get_userbyid(snowflake._owner_of(class, object))))
                  FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
                  WHERE d.classid = class AND d.objid = object AND d.deptype = 'e'
                    AND d.refclassid = 'pg_extension'::regclass AND class <> 'pg_class'::regclass),
@@ -225,7 +226,7 @@ BEGIN
             CROSS JOIN LATERAL jsonb_object_keys(now.sources) source
             WHERE expected -> 'references' ? now.name
               AND NOT expected -> 'references' -> now.name ? source
-              AND source <> 'extension snowflake'
+              AND source <> snowflake._source_of('pg_proc'::regclass, 'snowflake.nextval(regclass)'::regprocedure)
               AND source IS DISTINCT FROM expected ->> 'sequence'
             ORDER BY 1);
     IF differences <> '{}' THEN

@@ -224,7 +224,7 @@ BEGIN
     PERFORM snowflake._hold_schema(tab);
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
-                              snowflake._owner(tab), NULL, NULL);
+                              snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
 END
 $function$;
 

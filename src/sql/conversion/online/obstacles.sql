@@ -143,11 +143,11 @@ BEGIN
             CROSS JOIN LATERAL (
                 -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller.
                 SELECT DISTINCT format('names %s of %I: %I has to run the plan', pg_describe_object(d.refclassid, d.refobjid, 0),
-                                       pg_get_userbyid(y.typowner), pg_get_userbyid(c.relowner))
+                                       pg_get_userbyid(author.oid), pg_get_userbyid(c.relowner))
                     FROM pg_depend d
-                    JOIN pg_type y ON y.oid = d.refobjid
+                    CROSS JOIN LATERAL snowflake._authors_of_type(d.refobjid) author(oid)
                     WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original AND d.refclassid = 'pg_type'::regclass
-                      AND NOT snowflake._may_act_for(y.typowner, quote_ident(current_user)::regrole)
+                      AND NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 -- By then somebody may have put into the search_path what fits better.
                 SELECT 'calls what takes values of any type, and an overload could take its place when the plan is run: convert with a lock'

@@ -190,6 +190,7 @@ BEGIN
                 SELECT x.pid, x.query FROM pg_stat_activity x
                     WHERE x.datname = current_database() AND x.state = 'active' AND x.query LIKE 'snowflake: %'
                       AND strpos(x.query || ':', format(' table %s:', s.relid)) > 0
+                      AND snowflake._may_act_for(x.usesysid, snowflake._owner(s.relid))
                     ORDER BY x.query_start LIMIT 1
             ) r ON true
             ORDER BY s.relid::oid, s.attnum;

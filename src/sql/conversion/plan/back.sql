@@ -65,6 +65,7 @@ BEGIN
               AND snowflake._is_taken_along(s.relowner, snowflake._owner_of(d.classid, d.objid)));
     obstacles := obstacles || ARRAY(
         SELECT o FROM snowflake._obstacles_of_callers(part.seq, part.columns, '{}') o
+        UNION ALL SELECT o FROM snowflake._obstacles_of_authors(part.columns, '{}') o
         UNION ALL SELECT o FROM snowflake._obstacles_of_rights(part.seq, part.columns, '{}') o);
     IF obstacles <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % back', part.name

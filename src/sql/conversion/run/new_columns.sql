@@ -151,9 +151,12 @@ BEGIN
             FROM source
             JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
             CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
-            LEFT JOIN pg_sequence q ON q.seqrelid = used.sequence
-            WHERE used.callee = 'snowflake.nextval'
-               OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+            JOIN pg_sequence q ON q.seqrelid = used.sequence
+            WHERE (used.callee = 'snowflake.nextval'
+                   OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax))
+              -- Anybody can name any sequence in a default.
+              AND (snowflake._is_id_seq(q.seqrelid)
+                   OR snowflake._is_taken_along(snowflake._owner(q.seqrelid), snowflake._owner(source.relid)))
             ORDER BY used.sequence
             LIMIT 1);
 END
@@ -227,17 +230,20 @@ BEGIN
                                                            'pg_opclass'::regclass)
                 CROSS JOIN LATERAL (SELECT coalesce(snowflake._owner_of(used.refclassid, used.refobjid),
                                                     (SELECT opcowner FROM pg_opclass WHERE used.refclassid = 'pg_opclass'::regclass
-                                                                                       AND oid = used.refobjid))) author(oid)
+                                                                                       AND oid = used.refobjid))
+                                    UNION ALL
+                                    SELECT snowflake._authors_of_type(used.refobjid)
+                                        WHERE used.refclassid = 'pg_type'::regclass) author(oid)
                 WHERE own.refclassid = 'pg_class'::regclass AND own.refobjid = tab
                   AND own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                       'pg_statistic_ext'::regclass)
                   AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
             UNION ALL
             -- The types of its columns.
-            SELECT format('type %s of table %s is owned by %I, whose code would run as %I', y.oid::regtype, tab,
-                          pg_get_userbyid(y.typowner), pg_get_userbyid(owner))
-                FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
-                WHERE a.attrelid = tab AND a.attnum > 0 AND y.typowner <> owner AND NOT snowflake._may_act_for(y.typowner, owner)
+            SELECT format('type %s of table %s is owned by %I, whose code would run as %I', a.atttypid::regtype, tab,
+                          pg_get_userbyid(author.oid), pg_get_userbyid(owner))
+                FROM pg_attribute a CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) author(oid)
+                WHERE a.attrelid = tab AND a.attnum > 0 AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
         ) x(o)
         ORDER BY o COLLATE "C"
         LIMIT 1);
