@@ -73,6 +73,7 @@ SELECT node, free_from - now() BETWEEN '59 seconds' AND '2 minutes' AS kept_free
 SELECT * FROM outcome('SELECT snowflake.claim_node(1)');
 SELECT * FROM outcome('SELECT snowflake.claim_node(0)');
 SELECT state, message FROM outcome('SELECT snowflake.claim_node(1024)');
+SELECT state, message FROM outcome($$SELECT snowflake.claim_node(2, repeat('x', 256))$$);
 SELECT state, message FROM outcome('SELECT snowflake.node()');
 -- What the instance itself has given up it can have again at once; what another has, not before the time.
 SELECT snowflake.claim_node(2);
@@ -263,6 +264,8 @@ SELECT count(*) = :acts AS the_same, count(*) FILTER (WHERE written_here) = :act
        count(*) FILTER (WHERE name = 'x') AS renamed FROM snowflake.nodes;
 CALL arrives(9, 'later version', '2025-01-01', 6, 'something new');
 CALL arrives(99999, 'later version', '2025-01-01', 6);
+SELECT string_agg(md5(n::text), '') AS long FROM generate_series(1, 300) n \gset
+CALL arrives(9, 'long', '2025-01-01', 6, :'long');
 SELECT snowflake.node();
 SET client_min_messages = error;
 CALL arrives(9, 'elder', '2025-01-01', 6);

@@ -158,6 +158,7 @@ void require_silent(const Start &start, const Instance &instance, std::int64_t l
 std::int32_t choose(const Start &start) {
     const LatestIds &latest_ids = LatestIds::look();
     const std::int32_t node = start.registry.choose(start.now_us, [&](std::int32_t candidate) {
+        CHECK_FOR_INTERRUPTS();
         return latest_ids.seen(candidate, start.now_us);
     });
     if (node == 0)

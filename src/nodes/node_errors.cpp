@@ -70,7 +70,8 @@ using registry::StoredAct;
     ereport(ERROR, errcode(error_code),
             errmsg("snowflake node %d is kept free until %s", node, time_text(ended.free_from)),
             errdetail("Its last holder, \"%s\", may have made IDs up to that time.", ended.name),
-            errhint("%s", how_to_claim_another()));
+            errhint("%s If its last holder cannot have done so: SELECT snowflake.ignore_node(%s);",
+                    how_to_claim_another(), arguments_for(ended.about)));
     pg_unreachable();
 }
 

@@ -95,6 +95,7 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::S
     const char *lost_to = nullptr;
     const std::int32_t end = act.last + 1;
     for (std::int32_t node = act.first; node <= end; ++node) {
+        CHECK_FOR_INTERRUPTS();
         const bool stands = node < end && of_number.registry(node).stands(act, node);
         const registry::StoredAct *better =
             stands ? of_number.registry(node).rival(node, act) : nullptr;
@@ -190,6 +191,10 @@ Datum snowflake_claim_node(PG_FUNCTION_ARGS) {
     if (!PG_ARGISNULL(0))
         node = PG_GETARG_INT32(0);
     const char *name = PG_ARGISNULL(1) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(1));
+    constexpr std::size_t longest_name = 255; // all sessions read it
+    if (name != nullptr && std::strlen(name) > longest_name)
+        ereport(ERROR, errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+                errmsg("name of an instance is too long for %zu bytes", longest_name));
     PG_RETURN_INT32(node_commands::claim(node, name));
 }
 

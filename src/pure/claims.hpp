@@ -290,12 +290,12 @@ class Registry {
     }
 
     // Returns the act that keeps a number free at a time, after another instance has given it up;
-    // null: none.
+    // null: none. What an instance has given up that is ignored keeps nothing free.
     [[nodiscard]] constexpr const AnyAct *kept_free(std::int32_t node,
                                                     std::int64_t now) const noexcept {
         for (const AnyAct &act : acts_)
             if (act.ends() && act.about != self_ && act.covers(node) && act.free_from > now &&
-                standing(act.about, node) == &act)
+                !is_ignored(act.about) && standing(act.about, node) == &act)
                 return &act;
         return nullptr;
     }

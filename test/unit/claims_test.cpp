@@ -179,6 +179,12 @@ TEST(Claims, LeaveTheNumberFreeForAWhile) {
     // Whoever had it before goes on where its own sequences are.
     const std::vector<Act> own = {claim(me, 7, 1), release(me, 7, 2, 100)};
     EXPECT_EQ(standing(7, own, 99), Standing::valid);
+    // What an instance has said that this server ignores keeps nothing free.
+    Act ignore = act(Kind::ignore, other, 0, 9);
+    ignore.written_here = true;
+    expect_valid(7, 7, {claim(other, 7, 1), release(other, 7, 2, 100), ignore});
+    EXPECT_EQ(standing(7, {claim(other, 7, 1), release(other, 7, 2, 100), ignore}, 99),
+              Standing::valid);
     // A number that somebody has while others gave it up is nobody else's.
     std::vector<Act> both = acts;
     both.push_back(claim(me, 7, 50));

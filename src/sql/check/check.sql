@@ -466,6 +466,13 @@ BEGIN
                '-- For each of them: CREATE SUBSCRIPTION name CONNECTION ''...'' PUBLICATION snowflake_nodes'
             WHERE snowflake._receives_no_claims()
         UNION ALL
+        SELECT 'warning', 'publication snowflake_nodes', format('%I, who owns it, could publish other things than node numbers', pg_get_userbyid(p.pubowner)),
+               'DROP PUBLICATION snowflake_nodes'
+            FROM pg_publication p
+            WHERE p.pubname = 'snowflake_nodes'
+              AND p.pubowner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
+                                     UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake')
+        UNION ALL
         SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %I', c.place),
                '-- On the copy: SELECT snowflake.separate_copy()'
             FROM numbered c

@@ -29,11 +29,12 @@ CREATE TABLE snowflake.nodes (
     written_here boolean NOT NULL,
     more jsonb
 );
--- A session that looks its number up finds the rows that concern it by these, once there are many.
+-- A session that looks its number up finds the rows that concern it by these, once there are many. None is on a text:
+-- one that is too long for an index would halt replication.
 CREATE INDEX nodes_act ON snowflake.nodes (act);
 CREATE INDEX nodes_identity ON snowflake.nodes (system_identifier, database);
 CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
-CREATE INDEX nodes_wide ON snowflake.nodes (kind) WHERE last_node <> node OR kind = 'ignore';
+CREATE INDEX nodes_wide ON snowflake.nodes (last_node) WHERE last_node <> node OR kind = 'ignore';
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
     'what instances have said about node numbers; published as snowflake_nodes';
@@ -165,10 +166,10 @@ BEGIN
         -- Others who own the publication could publish what they like under its name.
         IF owner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
                          UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
-            RAISE EXCEPTION 'publication snowflake_nodes is owned by %', quote_ident(pg_get_userbyid(owner))
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                      DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
-                      HINT = 'DROP PUBLICATION snowflake_nodes;';
+            RAISE WARNING 'publication snowflake_nodes is owned by %, and publishes no node numbers', quote_ident(pg_get_userbyid(owner))
+                USING DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
+                      HINT = 'DROP PUBLICATION snowflake_nodes; SELECT snowflake.announce_node();';
+            RETURN;
         END IF;
         ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
     END IF;
@@ -201,10 +202,12 @@ END
 $function$;
 
 -- Lets the server's own nextval() take no number from guarded sequences of which none was ever taken. A dump of the schema
--- alone leaves sequences so, and the first number of a guarded one would not yet be refused.
+-- alone leaves sequences so, and the first number of a guarded one would not yet be refused. A sequence that another
+-- session holds is left for the next time.
 CREATE FUNCTION snowflake._close_guards()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET lock_timeout = '10ms'
     AS $function$
 DECLARE
     seq oid;
@@ -214,12 +217,18 @@ BEGIN
         SELECT q.seqrelid, q.seqmin
             FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
             WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
-              AND pg_sequence_last_value(q.seqrelid) IS NULL
+              AND NOT EXISTS (SELECT FROM pg_locks l
+                                  WHERE l.relation = q.seqrelid AND l.mode <> 'AccessShareLock' AND l.pid <> pg_backend_pid()
+                                    AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
     LOOP
-        -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
-        IF snowflake._lock(seq) AND pg_sequence_last_value(seq) IS NULL THEN
-            PERFORM setval(seq, minimum);
-        END IF;
+        BEGIN
+            -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
+            IF pg_sequence_last_value(seq) IS NULL AND snowflake._lock(seq) AND pg_sequence_last_value(seq) IS NULL THEN
+                PERFORM setval(seq, minimum);
+            END IF;
+        EXCEPTION WHEN lock_not_available THEN
+            NULL;
+        END;
     END LOOP;
 END
 $function$;
