@@ -250,11 +250,12 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     if (status != SPI_OK_INSERT)
         elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
     if (SPI_processed != 1)
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("a row about node numbers was not written to snowflake.nodes"),
-                errdetail("A trigger has kept the row out, or another row says that it was written "
-                          "at the end of all time."),
-                errhint("To begin anew as another instance: SELECT snowflake.separate_copy(true);"));
+        ereport(
+            ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("a row about node numbers was not written to snowflake.nodes"),
+            errdetail("A trigger has kept the row out, or another row says that it was written "
+                      "at the end of all time."),
+            errhint("To begin anew as another instance: SELECT snowflake.separate_copy(true);"));
     SPI_finish();
     acting_role::resume(before);
     being_written = {};

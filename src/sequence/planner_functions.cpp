@@ -14,9 +14,9 @@
 // everybody else takes it for volatile. ALTER TABLE ADD COLUMN does: without the node it would give
 // all rows one and the same ID.
 //
-// In a query a call of snowflake.nextval stays as it is, and one of the server's functions becomes a
-// call of the function that stands for it, which is volatile: the planner calls STABLE functions for
-// its estimates.
+// In a query a call of snowflake.nextval stays as it is, and one of the server's functions becomes
+// a call of the function that stands for it, which is volatile: the planner calls STABLE functions
+// for its estimates.
 //
 // The twin is the function that the planner asks, called with more than one argument. So its OID is
 // at hand, and its declared argument, an internal one, keeps SQL from calling it.

@@ -8,8 +8,8 @@
 
 namespace snowflake::redirected {
 
-// Returns the next ID of a converted sequence, as next_id_amid_block() makes it; else the next value
-// of the sequence, with the errors of the server's own nextval.
+// Returns the next ID of a converted sequence, as next_id_amid_block() makes it; else the next
+// value of the sequence, with the errors of the server's own nextval.
 Id nextval(Oid sequence);
 
 // Returns the ID that was last made in this session for a converted sequence, as session::currval()
@@ -17,8 +17,8 @@ Id nextval(Oid sequence);
 Id currval(Oid sequence);
 
 // Returns the later of what nextval() above and snowflake.nextval last returned in this session.
-// Raises the errors of the server's own lastval. A value that the server took without a call, for an
-// identity column, does not count.
+// Raises the errors of the server's own lastval. A value that the server took without a call, for
+// an identity column, does not count.
 Id lastval();
 
 } // namespace snowflake::redirected

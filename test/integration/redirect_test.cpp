@@ -78,8 +78,8 @@ TEST(Redirect, StaysOnWhereADumpIsRestoredOverIt) {
     const Server server(node, settings);
     make_converted(server, "app");
     const auto file = dump(server, "app", true);
-    const Output output = server.run("pg_restore", {"--clean", "--if-exists", "--jobs=4", "-d",
-                                                    server.conninfo("app"), file});
+    const Output output = server.run(
+        "pg_restore", {"--clean", "--if-exists", "--jobs=4", "-d", server.conninfo("app"), file});
     EXPECT_NE(output.err.find("required by the database system"), std::string::npos) << output.err;
     expect_redirected(server, "app");
 }
@@ -91,17 +91,16 @@ TEST(Redirect, WaitsForASuperuserWhereAnotherRoleRestores) {
     Session session(server);
     session.run("CREATE ROLE owner LOGIN");
     session.run("CREATE DATABASE restored OWNER owner");
-    const Output output =
-        server.run("pg_restore", {"--verbose", "--single-transaction", "--no-owner", "--no-acl", "-d",
-                                  server.conninfo("restored") + " user=owner",
-                                  dump(server, "app", true)});
+    const Output output = server.run(
+        "pg_restore", {"--verbose", "--single-transaction", "--no-owner", "--no-acl", "-d",
+                       server.conninfo("restored") + " user=owner", dump(server, "app", true)});
     EXPECT_NE(output.err.find("SELECT snowflake.redirect_nextval();"), std::string::npos)
         << output.err;
     EXPECT_EQ(output.err.find("error"), std::string::npos) << output.err;
     Session restored(server, "restored");
     EXPECT_EQ(restored.sqlstate("SELECT nextval('guarded_id_seq')"), "2200H");
-    const std::string command =
-        restored.text("SELECT command FROM snowflake.check() WHERE object LIKE 'function nextval%'");
+    const std::string command = restored.text(
+        "SELECT command FROM snowflake.check() WHERE object LIKE 'function nextval%'");
     EXPECT_EQ(command, "SELECT snowflake.redirect_nextval()");
     restored.run(command);
     expect_redirected(server, "restored");
@@ -213,8 +212,8 @@ TEST(Redirect, LeavesCallsByTheProtocolToTheGuard) {
         argument.u.integer = oid;
         char value[8];
         int length = 0;
-        PGresult *result =
-            PQfn(connection, oid_of_nextval, reinterpret_cast<int *>(value), &length, 0, &argument, 1);
+        PGresult *result = PQfn(connection, oid_of_nextval, reinterpret_cast<int *>(value), &length,
+                                0, &argument, 1);
         const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
         std::string found = state == nullptr ? "" : state;
         PQclear(result);
@@ -243,8 +242,8 @@ TEST(Redirect, IsSwitchedByManyAtOnce) {
         out << "SELECT snowflake.redirect_nextval(random() < 0.5);\nSELECT nextval('s');\n";
     }
     session.run("CREATE SEQUENCE s");
-    server.run_successfully("pgbench", {"-n", "-c", "4", "-t", "100", "-f", script,
-                                        server.conninfo()});
+    server.run_successfully("pgbench",
+                            {"-n", "-c", "4", "-t", "100", "-f", script, server.conninfo()});
     session.run("SELECT snowflake.redirect_nextval(false)");
     EXPECT_EQ(session.number("SELECT nextval('s')"), 401);
     session.run("DROP EXTENSION snowflake");
@@ -256,9 +255,10 @@ TEST(Redirect, IsTakenAwayByHandWhereTheLibraryIsGone) {
     const Server server(node, settings);
     {
         Session session(server);
-        session.run("CREATE EXTENSION snowflake; CREATE TABLE plain (id serial);"
-                    "SELECT snowflake.redirect_nextval();"
-                    "UPDATE pg_proc SET probin = '$libdir/gone' WHERE probin = '$libdir/snowflake'");
+        session.run(
+            "CREATE EXTENSION snowflake; CREATE TABLE plain (id serial);"
+            "SELECT snowflake.redirect_nextval();"
+            "UPDATE pg_proc SET probin = '$libdir/gone' WHERE probin = '$libdir/snowflake'");
     }
     Session session(server);
     EXPECT_EQ(session.sqlstate("INSERT INTO plain DEFAULT VALUES"), "58P01");
