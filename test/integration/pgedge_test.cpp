@@ -48,7 +48,7 @@ std::string members(const Server &server, const std::string &database) {
             continue;
         if (line.find("binary_upgrade") != std::string::npos ||
             line.find("relfrozenxid") != std::string::npos || line.starts_with("WHERE oid = "))
-            line = std::regex_replace(line, std::regex(R"('\{?[0-9]+\}?')"), "'N'");
+            line = std::regex_replace(line, std::regex(R"('\{?[0-9,]+\}?')"), "'N'");
         kept << line << '\n';
     }
     return kept.str();

@@ -166,7 +166,7 @@ $function$;
 -- no right on it. A stranger's default counts where a sequence that is converted is said to make IDs of the default layout.
 CREATE FUNCTION snowflake._keys_that_count(keys snowflake._key[])
     RETURNS SETOF snowflake._key
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -184,7 +184,7 @@ $function$;
 -- Finds columns of converted sequences with another default, and sequences of such columns that are not guarded.
 CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -222,7 +222,7 @@ $function$;
 -- that is off after a restore or pg_upgrade, and rights that roles lack.
 CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -249,7 +249,7 @@ $function$;
 -- identity in the place of what was converted.
 CREATE FUNCTION snowflake._findings_of_replaced_sequences()
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -282,7 +282,7 @@ $function$;
 -- Finds sequences that are far ahead of the clock.
 CREATE FUNCTION snowflake._findings_of_clock(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE
@@ -306,7 +306,7 @@ $function$;
 -- Finds integer columns that reference snowflake IDs, or have the names of such references.
 CREATE FUNCTION snowflake._findings_of_references(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -344,7 +344,7 @@ $function$;
 -- Finds layouts, maximum values and partitions that end soon.
 CREATE FUNCTION snowflake._findings_of_room(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE
@@ -397,7 +397,7 @@ $function$;
 -- Finds keys of logged tables whose sequences are unlogged or temporary.
 CREATE FUNCTION snowflake._findings_of_persistence(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -420,7 +420,7 @@ $function$;
 -- Finds what is wrong with the node number of this instance, and numbers that are claimed twice.
 CREATE FUNCTION snowflake._findings_of_node()
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     setting constant integer := snowflake._node_setting();
@@ -503,7 +503,7 @@ $function$;
 -- Finds objects of the extension that were altered, and objects that do not belong to its schemas.
 CREATE FUNCTION snowflake._findings_of_extension()
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -552,7 +552,7 @@ $function$;
 -- only looks like a conversion without a long lock, or is one that has lost a part. Nothing acts on it.
 CREATE FUNCTION snowflake._findings_of_shadows()
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -582,7 +582,7 @@ CREATE FUNCTION snowflake.check(
         OUT finding text,
         OUT command text)  -- that mends it
     RETURNS SETOF record
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     SET DateStyle = ISO
     SET IntervalStyle = postgres

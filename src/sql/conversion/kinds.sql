@@ -50,7 +50,7 @@ $function$;
 -- Lists what keeps objects of any kind from being made again.
 CREATE FUNCTION snowflake._kinds_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     k record;
@@ -69,7 +69,7 @@ $function$;
 -- dependents of its own is dropped after everything that has none.
 CREATE FUNCTION snowflake._kinds_drops(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     d snowflake._conversion_dependent;
@@ -98,7 +98,7 @@ CREATE FUNCTION snowflake._kind_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid) -- that runs it; NULL: see _maker()
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$
@@ -115,7 +115,7 @@ $function$;
 -- Returns the steps that make the objects that depend on columns again. The innermost first.
 CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

@@ -34,7 +34,7 @@ CREATE FUNCTION snowflake._set_redirect(enabled boolean)
 -- A dump does not have the switch, which is in the server's own catalog. It has this table: the row that a restore
 -- writes switches the redirect on in the new database. pg_upgrade copies the table as a file, which does not.
 CREATE TABLE snowflake._redirect (
-    enabled boolean PRIMARY KEY CHECK (enabled));
+    enabled boolean PRIMARY KEY);
 SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
 GRANT SELECT ON snowflake._redirect TO PUBLIC;
 -- The role that installs the extension may restore a dump.

@@ -102,24 +102,6 @@ CREATE FUNCTION snowflake._conversion_column(
     RETURN ROW(relid, attnum, attname, is_identity, attrdef, old_default, new_default,
                widened, draws, is_inherited, is_strangers)::snowflake._conversion_column;
 
--- A sequence that is converted, in either direction, and the columns that this concerns.
-CREATE TYPE snowflake._conversion_part AS (
-    seq regclass,
-    name text,  -- of the sequence: an identity's is replaced by one of this name
-    owner oid,  -- of the sequence
-    increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-    move_generated boolean, -- whether generated columns may become the last of their table
-    columns snowflake._conversion_column[],
-    online boolean); -- whether shadow columns take the place of those that are widened, see online/
-
-CREATE FUNCTION snowflake._part(
-        seq regclass, columns snowflake._conversion_column[],
-        increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false)
-    RETURNS snowflake._conversion_part
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ROW(seq, seq::text, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = seq), increment, move_generated,
-               columns, online)::snowflake._conversion_part;
-
 -- Finds all columns that hold values of a column, and the column itself. Values go from column to column through
 -- foreign keys, from the referenced to the referencing column, and up and down the inheritance.
 CREATE FUNCTION snowflake._linked_columns(

@@ -49,7 +49,7 @@ $function$;
 -- Describes the integer columns whose names are those of keys that are converted.
 CREATE FUNCTION snowflake._hints_of_names(columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -68,7 +68,7 @@ $function$;
 -- whether they name it or not.
 CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -94,7 +94,7 @@ $function$;
 -- Describes which subscribers and clients a conversion concerns.
 CREATE FUNCTION snowflake._hints_of_clients(columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -116,7 +116,7 @@ $function$;
 -- Describes the event triggers that fire for the commands of a conversion.
 CREATE FUNCTION snowflake._hints_of_event_triggers()
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -132,7 +132,7 @@ $function$;
 -- Describes what the conversion of a sequence leaves as it is, and what may fail at the first ID because of that.
 CREATE FUNCTION snowflake._conversion_hints(part snowflake._conversion_part)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     IF snowflake._is_converted(part) THEN

@@ -4,7 +4,7 @@
 -- Describes the defaults of strangers that use a sequence.
 CREATE FUNCTION snowflake._strangers_defaults(seq regclass)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
@@ -31,7 +31,7 @@ $function$;
 -- Describes the columns of strangers that refer to columns of a sequence by a foreign key.
 CREATE FUNCTION snowflake._strangers_references(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
@@ -57,7 +57,7 @@ $function$;
 -- Returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else.
 CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

@@ -102,7 +102,7 @@ $function$;
 -- and a default partition, take every ID.
 CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     present constant bigint := snowflake.from_timestamp(clock_timestamp());

@@ -27,7 +27,7 @@ CREATE FUNCTION snowflake._makers(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT role oid, OUT class oid, OUT object oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -59,7 +59,7 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_callers(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -76,7 +76,7 @@ CREATE FUNCTION snowflake._authors_of_widening(
         OUT relid regclass, -- that the command alters, as its owner
         OUT touched regclass, OUT link text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -109,7 +109,7 @@ CREATE FUNCTION snowflake._authors_of_views(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT touched regclass, OUT link text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -142,7 +142,7 @@ $function$;
 -- read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it.
 CREATE FUNCTION snowflake._authors_of_type(type oid)
     RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -170,7 +170,7 @@ CREATE FUNCTION snowflake._authors_of_definitions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT role oid, OUT author oid, OUT link text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -197,7 +197,7 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_authors(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -232,7 +232,7 @@ CREATE FUNCTION snowflake._schemas_of_references(
         class oid, object oid,
         OUT namespace oid, OUT type oid) -- a type whose name has to be used
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -259,7 +259,7 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_rights(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -310,7 +310,7 @@ $function$;
 -- Lists the roles that granted rights on an object and that the caller cannot act for.
 CREATE FUNCTION snowflake._grant_obstacles(object text, owner oid, acl aclitem[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

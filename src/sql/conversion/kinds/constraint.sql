@@ -28,7 +28,7 @@ $function$;
 -- Returns the commands that make the triggers of a constraint fire as they do, where they are not simply enabled.
 CREATE FUNCTION snowflake._conversion_constraint_triggers(constraint_oid oid)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -105,7 +105,7 @@ $function$;
 -- Lists what keeps constraints from being made again.
 CREATE FUNCTION snowflake._constraint_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -134,7 +134,7 @@ CREATE FUNCTION snowflake._constraint_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     o record;

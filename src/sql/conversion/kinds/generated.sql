@@ -48,7 +48,7 @@ $function$;
 -- Lists what keeps generated columns from being made again.
 CREATE FUNCTION snowflake._generated_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -75,7 +75,7 @@ CREATE FUNCTION snowflake._generated_moves(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT attname name)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -160,7 +160,7 @@ $function$;
 -- where one command changes types and expressions.
 CREATE FUNCTION snowflake._generated_expressions(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -185,7 +185,7 @@ CREATE FUNCTION snowflake._generated_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     o record;

@@ -5,7 +5,7 @@
 -- makes the index again.
 CREATE FUNCTION snowflake._conversion_index_settings(index oid, only_forgotten boolean)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     class record;
@@ -95,7 +95,7 @@ CREATE FUNCTION snowflake._indexes_in_the_way(
         OUT index regclass, OUT name name,
         OUT namespace name, OUT free_name text) -- that it has meanwhile
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -119,7 +119,7 @@ $function$;
 -- Returns the commands that give the part that a partition has of a partitioned index what the server forgets of it.
 CREATE FUNCTION snowflake._conversion_partition_index(index oid)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -192,7 +192,7 @@ CREATE FUNCTION snowflake._index_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     index constant oid := dependent.objid;

@@ -19,7 +19,7 @@ $function$;
 -- Lists what keeps functions and procedures from being made again.
 CREATE FUNCTION snowflake._routine_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -64,7 +64,7 @@ CREATE FUNCTION snowflake._routine_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     o record;

@@ -25,7 +25,7 @@ $function$;
 -- Lists what keeps triggers from being made again.
 CREATE FUNCTION snowflake._trigger_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -54,7 +54,7 @@ CREATE FUNCTION snowflake._trigger_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     o record;

@@ -20,7 +20,7 @@ $function$;
 -- Lists what keeps views from being made again.
 CREATE FUNCTION snowflake._view_obstacles(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -95,7 +95,7 @@ CREATE FUNCTION snowflake._view_commands(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     o record;
@@ -142,7 +142,7 @@ $function$;
 -- everything is there: without its policies a table would show nothing to a role that does not own it.
 CREATE FUNCTION snowflake._view_refreshes(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

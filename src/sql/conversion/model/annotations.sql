@@ -4,7 +4,7 @@
 -- Returns the commands that let an object depend on the extensions that it depends on.
 CREATE FUNCTION snowflake._conversion_extensions(classid oid, objid oid, target text)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -19,7 +19,7 @@ $function$;
 -- Returns the commands that give an object the comment, security labels and extension dependencies it has.
 CREATE FUNCTION snowflake._conversion_annotations(classid oid, objid oid, target text)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

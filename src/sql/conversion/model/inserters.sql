@@ -5,7 +5,7 @@
 -- the owner of the table owns their relation: whom somebody else lets write through his view is given no right.
 CREATE FUNCTION snowflake._inserters(tab regclass)
     RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE

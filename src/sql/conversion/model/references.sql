@@ -4,7 +4,7 @@
 -- Returns a table and all that inherit from it, partitions among them.
 CREATE FUNCTION snowflake._table_tree(tab regclass)
     RETURNS SETOF regclass
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -18,7 +18,7 @@ $function$;
 -- Returns a table, all that inherit from it, and all that these inherit from.
 CREATE FUNCTION snowflake._table_kin(tab regclass)
     RETURNS SETOF regclass
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -32,7 +32,7 @@ $function$;
 -- Returns the foreign keys of a column and to it, which the server makes again when it widens the column.
 CREATE FUNCTION snowflake._keys_of(tab regclass, attnum smallint)
     RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -48,7 +48,7 @@ $function$;
 -- Returns the tables that foreign keys link to a column, in either direction.
 CREATE FUNCTION snowflake._table_partners(tab regclass, attnum smallint)
     RETURNS SETOF regclass
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -63,7 +63,7 @@ CREATE FUNCTION snowflake._references(
         OUT class oid, OUT object oid,        -- what depends on the tables, in any number of steps
         OUT ref_class oid, OUT ref_object oid) -- what it depends on
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN

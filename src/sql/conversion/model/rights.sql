@@ -32,7 +32,7 @@ CREATE FUNCTION snowflake._conversion_grants(
         classid oid, objid oid, only_part smallint,
         OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -90,7 +90,7 @@ CREATE FUNCTION snowflake._conversion_rights(
         classid oid, objid oid,
         OUT command text, OUT role oid) -- that runs it; NULL: the owner
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

@@ -26,7 +26,7 @@ $function$;
 -- built on them, but for foreign keys.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);

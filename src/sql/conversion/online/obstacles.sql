@@ -4,7 +4,7 @@
 -- Lists the tables that cannot have shadow columns.
 CREATE FUNCTION snowflake._online_obstacles_of_tables(columns snowflake._conversion_column[], shadows snowflake._shadow[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -65,7 +65,7 @@ $function$;
 -- number that a sequence has given out (_greatest_number()).
 CREATE FUNCTION snowflake._online_obstacles_of_numbers(columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -85,7 +85,7 @@ $function$;
 -- would stop at the first row. Who has added it here has seen to the subscribers.
 CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._shadow[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -107,7 +107,7 @@ $function$;
 -- Lists the triggers that could change a column after its shadow was made.
 CREATE FUNCTION snowflake._online_obstacles_of_triggers(shadows snowflake._shadow[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     -- 1: for each row, 2: before, 4: insert, 16: update.
@@ -124,7 +124,7 @@ $function$;
 -- Lists the indexes and constraints that cannot be built beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -172,7 +172,7 @@ $function$;
 -- Lists the foreign keys that cannot be made beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_keys(work snowflake._shadowing)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -201,7 +201,7 @@ $function$;
 -- column, takes as long as it takes.
 CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -222,7 +222,7 @@ $function$;
 -- meanwhile. The swap makes it again when no column has the name of the shadow any more.
 CREATE FUNCTION snowflake._online_obstacles_of_names(shadows snowflake._shadow[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -241,7 +241,7 @@ $function$;
 -- Lists what a conversion without a long lock cannot take along.
 CREATE FUNCTION snowflake._online_obstacles(part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE
@@ -262,7 +262,7 @@ $function$;
 -- to alter columns that triggers and checks of the other conversion name.
 CREATE FUNCTION snowflake._obstacles_of_shadows(part snowflake._conversion_part)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

@@ -46,7 +46,7 @@ $function$;
 -- Returns the steps that build indexes on shadow columns.
 CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -71,7 +71,7 @@ $function$;
 -- Returns the steps that add foreign keys between shadow columns and validate them.
 CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -94,7 +94,7 @@ $function$;
 -- Returns what is left to do before the swap.
 CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -107,7 +107,7 @@ $function$;
 -- Describes what is different where a conversion does without a long lock.
 CREATE FUNCTION snowflake._online_remarks(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -133,7 +133,7 @@ $function$;
 -- Returns what is left to do of a conversion without a long lock.
 CREATE FUNCTION snowflake._online_steps(part snowflake._conversion_part, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE
@@ -164,7 +164,7 @@ CREATE FUNCTION snowflake._conversions(
         OUT sequence text, OUT table_name regclass, OUT column_name name, OUT new_column name,
         OUT is_filled boolean, OUT indexes_left bigint, OUT keys_left bigint, OUT process integer, OUT activity text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE

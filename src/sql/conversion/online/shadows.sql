@@ -214,7 +214,7 @@ $function$;
 -- Another constraint of the same name proves nothing.
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET quote_all_identifiers = off -- the name of the sequence is compared
     AS $function$
 DECLARE

@@ -26,7 +26,7 @@ $function$;
 -- with it. That of an identity has its new one by then.
 CREATE FUNCTION snowflake._owned_sequences(columns snowflake._conversion_column[], s snowflake._shadow, seq text)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -42,7 +42,7 @@ $function$;
 -- Returns the steps that put a shadow in the place of its column.
 CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     a record;
@@ -104,7 +104,7 @@ $function$;
 -- with it.
 CREATE FUNCTION snowflake._swap_settings(s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -131,7 +131,7 @@ $function$;
 -- Returns the commands that put the twin of an index, and of its constraint, in the place of the original.
 CREATE FUNCTION snowflake._swap_index(t snowflake._twin)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -159,7 +159,7 @@ $function$;
 -- Returns the commands that give the twin of a constraint the name and comment of the original.
 CREATE FUNCTION snowflake._swap_constraint(t snowflake._twin)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -177,7 +177,7 @@ $function$;
 -- gone by now.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -198,7 +198,7 @@ $function$;
 -- Returns the steps that put shadow columns, and what is built on them, in the place of the originals.
 CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -222,7 +222,7 @@ $function$;
 -- Returns the steps of the swap that ends a conversion without a long lock.
 CREATE FUNCTION snowflake._swap_steps(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE

@@ -152,7 +152,7 @@ $function$;
 -- INSERT ... ON CONFLICT knows one of them.
 CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
@@ -211,7 +211,7 @@ $function$;
 -- Finds the checks of columns that are to be replaced, and those of their shadows.
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
@@ -326,7 +326,7 @@ $function$;
 -- later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

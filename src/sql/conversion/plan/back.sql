@@ -3,7 +3,7 @@
 -- Finds the columns whose default calls snowflake.nextval on a sequence, and their default without.
 CREATE FUNCTION snowflake._columns_back(seq regclass)
     RETURNS SETOF snowflake._conversion_column
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
@@ -78,7 +78,7 @@ $function$;
 -- Returns the steps of the way back.
 CREATE FUNCTION snowflake._steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);

@@ -4,7 +4,7 @@
 -- table at once.
 CREATE FUNCTION snowflake._table_defaults(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -23,7 +23,7 @@ $function$;
 -- Returns the steps that set the new defaults of views. A default of a view is set when the view is there again.
 CREATE FUNCTION snowflake._view_defaults(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -49,7 +49,7 @@ CREATE TYPE snowflake._meant_default AS (
 CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[], to_snowflake boolean)
     RETURNS SETOF snowflake._meant_default
-    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     AS $function$
     SELECT c.relid, c.attnum, seq::text,

@@ -9,7 +9,7 @@
 -- Returns the step that takes the limits of a sequence away; none if it is guarded already.
 CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -25,7 +25,7 @@ $function$;
 -- set as one that is taken: the guard works from there, where the next step leaves bigint.
 CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     IF snowflake._future_increment(part) = snowflake._guard() THEN

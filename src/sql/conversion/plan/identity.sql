@@ -7,7 +7,7 @@
 CREATE FUNCTION snowflake._identity_defaults(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -44,7 +44,7 @@ CREATE FUNCTION snowflake._identity_replacement(
         part snowflake._conversion_part, identity snowflake._conversion_column,
         OUT command text, OUT effect text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     seq constant regclass := part.seq;
@@ -92,7 +92,7 @@ $function$;
 CREATE FUNCTION snowflake._identity_steps(
         part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     seq constant regclass := part.seq;
@@ -124,7 +124,7 @@ $function$;
 -- Lists what keeps the sequence of an identity from being made anew.
 CREATE FUNCTION snowflake._identity_obstacles(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity) THEN
@@ -161,7 +161,7 @@ $function$;
 -- Returns the step that mends a sequence which was left behind by an identity.
 CREATE FUNCTION snowflake._ownership_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY

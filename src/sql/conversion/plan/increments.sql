@@ -37,7 +37,7 @@ $function$;
 -- Lists what the caller has to say of the INCREMENT of a sequence.
 CREATE FUNCTION snowflake._increment_obstacles(part snowflake._conversion_part)
     RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
@@ -92,7 +92,7 @@ $function$;
 -- Returns the step that notes the options of a sequence; none if they are those of CREATE SEQUENCE.
 CREATE FUNCTION snowflake._remember_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -113,7 +113,7 @@ $function$;
 -- Returns a remark on a sequence that is not guarded.
 CREATE FUNCTION snowflake._stride_remarks(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     IF snowflake._future_increment(part) <> snowflake._guard() THEN
@@ -130,7 +130,7 @@ $function$;
 -- a limit below its last value, and counting down from an ID would meet other IDs.
 CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     was record;

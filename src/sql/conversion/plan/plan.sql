@@ -13,7 +13,7 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT size bigint,      -- their size in bytes, or that of the materialized view which it fills
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off

@@ -7,13 +7,17 @@ CREATE FUNCTION snowflake._conversion_part(
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
+DECLARE
+    columns snowflake._conversion_column[];
 BEGIN
     PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
     IF increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
         increment := 'keep';
     END IF;
-    RETURN snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), increment, move_generated, online);
+    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
+    RETURN snowflake._part(seq, columns, ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d), increment,
+                           move_generated, online);
 END
 $function$;
 
@@ -46,19 +50,16 @@ CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
-DECLARE
-    dependents constant snowflake._conversion_dependent[] :=
-        ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d);
 BEGIN
     RETURN ARRAY(
         SELECT x
-            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, dependents)
+            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents)
                   UNION ALL
                   SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
                                 'convert with move_generated => true to make it the last one', m.attname, m.relid)
-                      FROM snowflake._generated_moves(dependents) m WHERE NOT part.move_generated AND NOT part.online
+                      FROM snowflake._generated_moves(part.dependents) m WHERE NOT part.move_generated AND NOT part.online
                   UNION ALL
-                  SELECT snowflake._online_obstacles(part, dependents) WHERE part.online
+                  SELECT snowflake._online_obstacles(part, part.dependents) WHERE part.online
                   UNION ALL
                   SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online
                   UNION ALL
@@ -86,29 +87,26 @@ $function$;
 -- Returns the steps of the conversion of a sequence; none if it is converted already.
 CREATE FUNCTION snowflake._conversion_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
-DECLARE
-    dependents snowflake._conversion_dependent[];
 BEGIN
     IF snowflake._is_converted(part) THEN
         RETURN;
     END IF;
-    dependents := ARRAY(SELECT d FROM snowflake._conversion_dependents(part.columns) d);
-    RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
-    RETURN QUERY SELECT * FROM snowflake._conversion_widenings(part.columns, dependents);
-    RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
+    RETURN QUERY SELECT * FROM snowflake._kinds_drops(part.dependents);
+    RETURN QUERY SELECT * FROM snowflake._conversion_widenings(part.columns, part.dependents);
+    RETURN QUERY SELECT * FROM snowflake._identity_steps(part, part.dependents);
     RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
     RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(part.columns);
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
-    RETURN QUERY SELECT * FROM snowflake._view_refreshes(dependents);
+    RETURN QUERY SELECT * FROM snowflake._kinds_steps(part.dependents);
+    RETURN QUERY SELECT * FROM snowflake._view_refreshes(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
     RETURN QUERY
         SELECT step.*
-            FROM snowflake._generated_moves(dependents) m
+            FROM snowflake._generated_moves(part.dependents) m
             CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column', m.attname, m.relid)) step;
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
 END

@@ -10,7 +10,7 @@ CREATE FUNCTION snowflake._conversion_not_nulls(
         OUT conid oid,          -- the constraint of the table that the others inherit from
         OUT is_droppable boolean)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -55,7 +55,7 @@ $function$;
 CREATE FUNCTION snowflake._conversion_widenings(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
     AS $function$
 DECLARE

@@ -17,7 +17,7 @@ CREATE FUNCTION snowflake._is_made_here(row_xmin xid)
 -- tables keep their numbers: no other session ever sees them.
 CREATE FUNCTION snowflake._tables_of_command()
     RETURNS SETOF regclass
-    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -38,7 +38,7 @@ $function$;
 -- sequences that a column owns, the one that its default calls counts.
 CREATE FUNCTION snowflake._new_sequences(tables regclass[])
     RETURNS SETOF regclass
-    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -96,13 +96,16 @@ CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path
 DECLARE
     what constant text := format('sequence %s is not converted to snowflake IDs', seq);
     command constant text := snowflake._convert_command(seq) || ';';
+    columns snowflake._conversion_column[];
     detail text;
     full_table regclass;
 BEGIN
-    SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) INTO detail
-        FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
+    columns := (snowflake._conversion_part(seq, 'refuse')).columns;
+    SELECT obstacle INTO detail
+        FROM unnest(columns) c
+        CROSS JOIN LATERAL (SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) OFFSET 0) x(obstacle)
         -- Checks and defaults of a column that is a bigint already are tried.
-        WHERE (c.widened OR c.draws OR c.new_default IS NOT NULL) AND snowflake._obstacle_of_new_column(c.relid, c.attname) IS NOT NULL
+        WHERE (c.widened OR c.draws OR c.new_default IS NOT NULL) AND obstacle IS NOT NULL
         ORDER BY c.relid::oid
         LIMIT 1;
     IF FOUND THEN
@@ -110,7 +113,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT c.relid INTO full_table
-        FROM unnest((snowflake._conversion_part(seq, 'refuse')).columns) c
+        FROM unnest(columns) c
         WHERE c.widened AND NOT snowflake._is_empty(c.relid)
         ORDER BY c.relid::oid
         LIMIT 1;
@@ -186,7 +189,7 @@ CREATE FUNCTION snowflake._small_references(
         tables regclass[],
         OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
     SET jit = off
     AS $function$
 BEGIN
@@ -294,6 +297,9 @@ CREATE FUNCTION snowflake._convert_columns_of_command(caller_search_path text)
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET client_min_messages = warning
+    SET enable_hashjoin = off -- as in _conversion_state()
+    SET enable_mergejoin = off
+    SET plan_cache_mode = force_generic_plan
     SET snowflake.convert_new_columns = off
     AS $function$
 DECLARE

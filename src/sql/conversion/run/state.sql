@@ -42,7 +42,7 @@ BEGIN
                   UNION
                   SELECT snowflake._table_partners(c.relid, c.attnum) FROM unnest(part.columns) c WHERE c.widened
                   UNION
-                  SELECT d.relid FROM snowflake._conversion_dependents(part.columns) d WHERE d.relid IS NOT NULL
+                  SELECT d.relid FROM unnest(part.dependents) d WHERE d.relid IS NOT NULL
                   UNION
                   SELECT part.seq) wanted
             JOIN pg_class c ON c.oid = wanted.relid
@@ -118,7 +118,7 @@ DECLARE
 BEGIN
     state.part := part;
     state.wanted := snowflake._wanted_locks(part);
-    PERFORM snowflake._lock_what_is_read(ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d));
+    PERFORM snowflake._lock_what_is_read(part.dependents);
     -- Foreign keys depend on the table that they reference, too.
     state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
                                    WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
@@ -178,10 +178,14 @@ BEGIN
 END
 $function$;
 
--- Returns what a conversion in either direction works with; raises an error that names all obstacles.
+-- Returns what a conversion in either direction works with; raises an error that names all obstacles. Few objects depend
+-- on a sequence, and catalogs can be large: the server looks each object up by an index, and plans that once a session.
 CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET enable_hashjoin = off
+    SET enable_mergejoin = off
+    SET plan_cache_mode = force_generic_plan
     AS $function$
 DECLARE
     part snowflake._conversion_part;
@@ -201,6 +205,9 @@ $function$;
 CREATE FUNCTION snowflake._require_outcome(state snowflake._conversion_state)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET enable_hashjoin = off
+    SET enable_mergejoin = off
+    SET plan_cache_mode = force_generic_plan
     AS $function$
 BEGIN
     PERFORM snowflake._require_references(state.expected);
