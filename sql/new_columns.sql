@@ -189,6 +189,36 @@ CREATE TABLE beside_hostile (id serial);
 SET search_path = made;
 SELECT * FROM columns('of_maker', 'of_maker_2', 'of_maker_3', 'beside_hostile');
 
+-- Foreign keys made from the far end: the columns that refer to the one that is bound last are widened with it.
+CREATE TABLE base (id serial PRIMARY KEY);
+CREATE TABLE link (base_id integer PRIMARY KEY, up integer REFERENCES link);
+CREATE TABLE far_end (link_id integer REFERENCES link);
+CREATE TABLE far_full (link_id integer REFERENCES link);
+INSERT INTO far_full VALUES (NULL);
+ALTER TABLE link ADD FOREIGN KEY (base_id) REFERENCES base;
+SELECT * FROM columns('base', 'link', 'far_end', 'far_full');
+INSERT INTO base DEFAULT VALUES;
+INSERT INTO link SELECT id, id FROM base;
+INSERT INTO far_end SELECT base_id FROM link;
+
+-- A column that is added to a table with rows holds nothing yet: no row is rewritten. One with a value, or that is not the
+-- last, is left.
+CREATE TABLE notes (note text);
+INSERT INTO notes VALUES ('kept');
+SELECT relfilenode AS file FROM pg_class WHERE oid = 'notes'::regclass \gset
+ALTER TABLE notes ADD COLUMN base_id integer REFERENCES base ON DELETE SET NULL;
+ALTER TABLE notes ADD COLUMN with_value integer DEFAULT NULL::integer REFERENCES base, ADD COLUMN more text;
+ALTER TABLE notes ADD COLUMN indexed integer UNIQUE CONSTRAINT named REFERENCES base;
+SELECT * FROM columns('notes');
+SELECT relfilenode = :file AS not_rewritten FROM pg_class WHERE oid = 'notes'::regclass;
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'notes'::regclass ORDER BY 1;
+
+-- A blank search_path.
+SELECT set_config('search_path', ' ', false);
+CREATE TABLE made.without_path (id serial PRIMARY KEY, base_id integer REFERENCES made.base);
+SET search_path = made;
+SELECT * FROM columns('without_path');
+
 -- It fires where changes of other servers are applied, too, and for nobody who has it off.
 SET session_replication_role = replica;
 CREATE TABLE applied (id serial);

@@ -184,7 +184,8 @@ BEGIN
 END
 $function$;
 
--- Finds the small integers that foreign keys of this transaction bind to columns that hold IDs.
+-- Finds the small integers that foreign keys of this transaction bind to columns that hold IDs, and those that refer to
+-- these in turn. What is referred to comes first.
 CREATE FUNCTION snowflake._small_references(
         tables regclass[],
         OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
@@ -194,16 +195,55 @@ CREATE FUNCTION snowflake._small_references(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT k.conrelid::regclass, a.attname, format_type(a.atttypid, -1), k.confrelid::regclass, source.seq
-            FROM unnest(tables) t
-            JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
-            CROSS JOIN generate_subscripts(k.conkey, 1) i
-            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[i]
+        WITH RECURSIVE small(relid, attnum, referenced, seq, depth) AS (
+            SELECT k.conrelid, k.conkey[i], k.confrelid, source.seq, 0
+                FROM unnest(tables) t
+                JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
+                CROSS JOIN generate_subscripts(k.conkey, 1) i
+                CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_made_here(k.xmin)
+                                                THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END) source(seq)
+                WHERE source.seq IS NOT NULL
+            UNION
+            SELECT k.conrelid, k.conkey[i], k.confrelid, small.seq, small.depth + 1
+                FROM small
+                JOIN pg_attribute here ON here.attrelid = small.relid AND here.attnum = small.attnum
+                                      AND here.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                JOIN pg_constraint k ON k.confrelid = small.relid AND k.contype = 'f' AND k.conparentid = 0
+                JOIN generate_subscripts(k.confkey, 1) i ON k.confkey[i] = small.attnum
+                WHERE small.depth < 100 -- tables can refer to each other in a circle
+        )
+        SELECT found.relid::regclass, a.attname, format_type(a.atttypid, -1), found.referenced::regclass, found.seq
+            FROM (SELECT DISTINCT ON (x.relid, x.attnum) x.* FROM small x ORDER BY x.relid, x.attnum, x.depth) found
+            JOIN pg_attribute a ON a.attrelid = found.relid AND a.attnum = found.attnum
                                AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
-            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_made_here(k.xmin)
-                                            THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END) source(seq)
-            WHERE source.seq IS NOT NULL
-            ORDER BY 1, 2;
+            ORDER BY found.depth, 1, 2;
+END
+$function$;
+
+-- Returns the command that puts a bigint column in the place of one that this command has added to a table with rows, and
+-- that is NULL in all of them; NULL: the column is none, is not the last one, or more than its foreign keys depend on it.
+CREATE FUNCTION snowflake._replace_command(tab regclass, col name)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    SET jit = off
+    AS $function$
+DECLARE
+    added constant pg_attribute := (SELECT a FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
+    keys constant oid[] := ARRAY(SELECT k.oid FROM pg_constraint k
+                                     WHERE k.conrelid = tab AND k.contype = 'f' AND k.conkey = ARRAY[added.attnum] ORDER BY k.conname);
+BEGIN
+    IF NOT snowflake._is_made_here((SELECT a.xmin FROM pg_attribute a WHERE a.attrelid = tab AND a.attnum = added.attnum))
+       OR added.atthasdef OR added.atthasmissing OR added.attidentity <> '' OR added.attnotnull
+       OR EXISTS (SELECT FROM pg_class c WHERE c.oid = tab AND (c.relkind <> 'r' OR c.relnatts > added.attnum))
+       OR EXISTS (SELECT FROM pg_inherits i WHERE tab IN (i.inhrelid, i.inhparent))
+       OR EXISTS (SELECT FROM pg_depend d
+                      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = tab AND d.refobjsubid = added.attnum
+                        AND NOT (d.classid = 'pg_constraint'::regclass AND d.objid = ANY (keys))) THEN
+        RETURN NULL;
+    END IF;
+    RETURN format('ALTER TABLE %s DROP COLUMN %I, ADD COLUMN %I bigint%s', tab, col, col,
+                  (SELECT string_agg(format(', ADD CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)), '' ORDER BY k.conname)
+                       FROM pg_constraint k WHERE k.oid = ANY (keys)));
 END
 $function$;
 
@@ -262,7 +302,7 @@ CREATE FUNCTION snowflake._widen_new_reference(
     AS $function$
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
-    command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
+    command text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
     failures_before constant bigint := snowflake._event_trigger_failures();
     obstacle text;
 BEGIN
@@ -270,6 +310,9 @@ BEGIN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
     IF NOT snowflake._is_empty(tab) THEN
+        command := snowflake._replace_command(tab, attname);
+    END IF;
+    IF command IS NULL THEN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
                                                snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;

@@ -169,7 +169,7 @@ $function$;
 CREATE FUNCTION snowflake._run_path(caller_search_path text)
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(caller_search_path, ''));
+    RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(btrim(caller_search_path), ''));
 
 -- Runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with.
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
