@@ -136,6 +136,15 @@ BEGIN READ ONLY;
 SELECT nextval('orders_id_seq');
 ROLLBACK;
 
+-- No worker of a parallel query draws.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM orders WHERE nextval('orders_id_seq') > 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+
 -- COPY, and columns that are added: as many IDs as rows.
 COPY orders (item) FROM PROGRAM 'seq 1000';
 SELECT count(*), count(DISTINCT id), bool_and(is_id(id)) AS are_ids FROM orders WHERE item ~ '^\d+$' AND is_id(id);

@@ -191,6 +191,44 @@ TEST(Redirect, LeavesTheSchemaAsItWas) {
     EXPECT_EQ(schema(), before);
 }
 
+// The columns that a publisher does not have get IDs from their defaults, in the first copy of the
+// table and in what is applied afterwards. So do those of a foreign table.
+TEST(Redirect, FillsWhatOtherServersDoNotSend) {
+    std::vector<std::string> logical = settings;
+    logical.emplace_back("wal_level = logical");
+    const Server publisher(1, logical);
+    const Server subscriber(node, logical);
+    Session here(publisher);
+    here.run(
+        "CREATE TABLE orders (n integer PRIMARY KEY); CREATE PUBLICATION orders FOR TABLE orders;"
+        "INSERT INTO orders SELECT generate_series(1, 1000)");
+    Session there(subscriber);
+    there.run("CREATE EXTENSION snowflake; SELECT snowflake.redirect_nextval();"
+              "CREATE TABLE orders (n integer PRIMARY KEY, id serial UNIQUE);"
+              "SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq')");
+    there.run("CREATE SUBSCRIPTION orders CONNECTION '" + publisher.conninfo() +
+              "' PUBLICATION orders");
+    wait_for(there, "(SELECT count(*) = 1000 FROM orders)");
+    here.run("INSERT INTO orders SELECT generate_series(1001, 2000)");
+    wait_for(there, "(SELECT count(*) = 2000 FROM orders)");
+    EXPECT_EQ(there.number("SELECT count(DISTINCT id) FROM orders WHERE snowflake.get_node(id) = " +
+                           std::to_string(node)),
+              2000);
+
+    there.run("CREATE EXTENSION postgres_fdw;"
+              "CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" +
+              subscriber.file("").string() +
+              "', dbname 'postgres');"
+              "CREATE USER MAPPING FOR CURRENT_USER SERVER loop;"
+              "CREATE TABLE target (id bigint, n integer);"
+              "CREATE FOREIGN TABLE far (id bigint DEFAULT nextval('orders_id_seq'), n integer) "
+              "SERVER loop OPTIONS (table_name 'target')");
+    there.run("INSERT INTO far (n) VALUES (1), (2); COPY far (n) FROM PROGRAM 'seq 3 100'");
+    EXPECT_EQ(there.number("SELECT count(DISTINCT id) FROM target WHERE snowflake.get_node(id) = " +
+                           std::to_string(node)),
+              100);
+}
+
 // The server's function called by its OID, as a client may by the protocol, is not planned: the
 // guard makes it fail.
 TEST(Redirect, LeavesCallsByTheProtocolToTheGuard) {
