@@ -84,7 +84,7 @@ COPY others (n) FROM STDIN;
 COPY others (n) FROM PROGRAM 'seq 1000';
 SELECT ids('others');
 SELECT count(DISTINCT a) AS a, count(DISTINCT b) AS b, count(DISTINCT c) AS c, count(DISTINCT d) AS d, count(DISTINCT e) AS e FROM others;
--- A sequence that is named by a text is found for each row.
+-- A sequence that is named by a text is found for each row, and the rows are inserted in batches as well.
 CREATE TABLE by_text (id bigint DEFAULT snowflake.nextval('s'::text::regclass), n int UNIQUE);
 COPY by_text (n) FROM STDIN;
 1
@@ -193,9 +193,9 @@ COPY plain (n) FROM PROGRAM 'echo 0';
 ROLLBACK;
 
 -- SQL cannot call what stands in for nextval.
-SELECT snowflake._nextval_planned(1);
-SELECT snowflake._nextval_planned('s'::regclass::internal);
-SELECT snowflake._nextval_planned(1, 's'::regclass);
+SELECT snowflake._plan_call(1);
+SELECT snowflake._plan_call('s'::regclass::internal);
+SELECT snowflake._plan_call(1, 's'::regclass);
 
 -- The rights are those that nextval takes, on the sequence and on the function.
 CREATE ROLE regress_snowflake_copier;
@@ -215,7 +215,7 @@ COPY plain (n) FROM STDIN;
 \.
 RESET ROLE;
 BEGIN;
-REVOKE EXECUTE ON FUNCTION snowflake._nextval_planned FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION snowflake._plan_call FROM PUBLIC;
 SET ROLE regress_snowflake_copier;
 COPY batches (n) FROM STDIN;
 10

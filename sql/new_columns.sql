@@ -201,18 +201,6 @@ INSERT INTO base DEFAULT VALUES;
 INSERT INTO link SELECT id, id FROM base;
 INSERT INTO far_end SELECT base_id FROM link;
 
--- A column that is added to a table with rows holds nothing yet: no row is rewritten. One with a value, or that is not the
--- last, is left.
-CREATE TABLE notes (note text);
-INSERT INTO notes VALUES ('kept');
-SELECT relfilenode AS file FROM pg_class WHERE oid = 'notes'::regclass \gset
-ALTER TABLE notes ADD COLUMN base_id integer REFERENCES base ON DELETE SET NULL;
-ALTER TABLE notes ADD COLUMN with_value integer DEFAULT NULL::integer REFERENCES base, ADD COLUMN more text;
-ALTER TABLE notes ADD COLUMN indexed integer UNIQUE CONSTRAINT named REFERENCES base;
-SELECT * FROM columns('notes');
-SELECT relfilenode = :file AS not_rewritten FROM pg_class WHERE oid = 'notes'::regclass;
-SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'notes'::regclass ORDER BY 1;
-
 -- A blank search_path.
 SELECT set_config('search_path', ' ', false);
 CREATE TABLE made.without_path (id serial PRIMARY KEY, base_id integer REFERENCES made.base);

@@ -36,6 +36,11 @@ UPDATE pg_proc SET prosupport = 0 WHERE oid = 'pg_catalog.currval(regclass)'::re
 BEGIN;
 SELECT snowflake.redirect_nextval();
 SELECT snowflake.redirects_nextval();
+SAVEPOINT after;
+CREATE TABLE after_a_savepoint (id integer);
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT snowflake.redirect_nextval();
 ROLLBACK;
 SELECT * FROM catalog_of_redirect ORDER BY 1;
 
@@ -46,6 +51,7 @@ CREATE TABLE plain (id serial PRIMARY KEY, item text);
 CREATE SEQUENCE unused;
 CREATE SEQUENCE ended MAXVALUE 2 START 2;
 CREATE TEMPORARY SEQUENCE mine;
+CREATE SEQUENCE from_mariadb MAXVALUE 9223372036854775806 CACHE 1000;
 GRANT USAGE ON SCHEMA redirected TO regress_snowflake_client;
 \i :sources/sql/include/server_sequences.sql
 SELECT snowflake.redirect_nextval();
@@ -165,8 +171,12 @@ BEGIN
     RETURN pg_current_wal_insert_lsn() - before;
 END $$;
 SELECT wal_of_copy() AS redirected \gset
+ALTER TABLE copied ALTER id SET DEFAULT nextval('redirected.copied_id_seq'::text);
+SELECT wal_of_copy() AS by_text \gset
+SELECT count(DISTINCT id) AS of_20000 FROM copied;
 SELECT snowflake.redirect_nextval(false);
-SELECT :redirected / wal_of_copy() < 1.2 AS in_batches;
+SELECT wal_of_copy() AS of_server \gset
+SELECT :redirected / :of_server < 1.2 AS in_batches, :by_text / :of_server < 1.2 AS by_text_too;
 SELECT snowflake.redirect_nextval();
 
 -- A conversion leaves every expression as it is, whoever wrote it. An identity gets what bigserial makes.
@@ -236,6 +246,11 @@ SELECT snowflake.convert_sequence_to_snowflake('before_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('before_id_seq');
 SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE adrelid = 'before'::regclass ORDER BY adnum;
 SELECT sequence, table_name, column_name, layout FROM snowflake.sequences WHERE sequence::text IN ('before_id_seq', 'people_id_seq') ORDER BY 1, 3;
+
+-- A column that is made small again is found.
+ALTER TABLE before ALTER COLUMN id TYPE integer;
+SELECT severity, object, finding, command FROM snowflake.check() WHERE object LIKE '%before%' AND severity = 'error';
+ALTER TABLE before ALTER COLUMN id TYPE bigint;
 
 -- New columns.
 SET snowflake.convert_new_columns = on;
@@ -311,7 +326,7 @@ DROP TABLE events;
 DROP EXTENSION snowflake;
 DROP EXTENSION snowflake CASCADE;
 DROP SCHEMA snowflake CASCADE;
-DROP FUNCTION snowflake._nextval_planned(internal) CASCADE;
+DROP FUNCTION snowflake._plan_call(internal) CASCADE;
 DROP SCHEMA IF EXISTS "no schema of snowflake";
 
 -- check() tells of a database in which it was on. A row that replication brings switches nothing, and stops nothing.

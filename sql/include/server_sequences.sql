@@ -1,6 +1,6 @@
 -- What the server's own nextval, currval and lastval say of sequences that are not converted. Included with the redirect
 -- off and on: both times the output has to be the same.
-SELECT setval('plain_id_seq', 1, false), setval('ended', 2, false), setval('mine', 1, false);
+SELECT setval('plain_id_seq', 1, false), setval('from_mariadb', 1, false), setval('ended', 2, false), setval('mine', 1, false);
 DISCARD SEQUENCES;
 SELECT state, message FROM outcome($s$SELECT lastval()$s$);
 SELECT state, message FROM outcome($s$SELECT currval('plain_id_seq')$s$);
@@ -22,7 +22,7 @@ SELECT state, message FROM outcome($s$SELECT currval('plain')$s$);
 SELECT state, message FROM outcome($s$SELECT currval('unused')$s$);
 SELECT state, message FROM outcome($s$SELECT nextval(4294967294)$s$);
 SELECT state, message FROM outcome($s$SELECT currval(4294967294)$s$);
-SELECT nextval('mine'), lastval();
+SELECT nextval('mine'), lastval(), nextval('from_mariadb');
 SELECT * FROM nextval('plain_id_seq');
 SELECT * FROM ROWS FROM (nextval('plain_id_seq'), generate_series(1, 2));
 SELECT nextval('plain_id_seq') FROM generate_series(1, 3) LIMIT 2;

@@ -1,6 +1,6 @@
 // What the planner makes of a call of nextval: the function by which COPY inserts rows with new IDs
 // in batches, as it does with bigserial, and by which the server's own nextval, currval and lastval
-// make and return snowflake IDs where redirect.hpp has switched that on.
+// make and return snowflake IDs where redirect_switch.hpp has switched that on.
 //
 // Batches. COPY inserts in batches unless a default calls a volatile function, because such a
 // function could look at the table. The server makes an exception for its own nextval alone. Where
@@ -32,8 +32,14 @@ using namespace snowflake;
 
 namespace {
 
+// Tells whether an argument is the same in each row: a constant, or the name of a sequence, which
+// is looked up at each call.
 bool is_known(const void *argument) {
     const auto *node = static_cast<const Node *>(argument);
+    if (IsA(node, FuncExpr)) {
+        const auto *call = reinterpret_cast<const FuncExpr *>(node);
+        return call->funcid == F_REGCLASS && is_known(linitial(call->args));
+    }
     return IsA(node, Const) && !reinterpret_cast<const Const *>(node)->constisnull;
 }
 
@@ -54,7 +60,7 @@ Node *batched(const FuncExpr &call, Oid twin) {
         makeConst(OIDOID, -1, InvalidOid, sizeof(Oid), ObjectIdGetDatum(call.funcid), false, true);
     List *arguments = list_concat(server::list_of(called), call.args);
     auto *never = server::make_node<NextValueExpr>(T_NextValueExpr);
-    never->seqid = DatumGetObjectId(static_cast<Const *>(linitial(call.args))->constvalue);
+    never->seqid = InvalidOid;
     never->typeId = INT8OID;
     auto *either = server::make_node<CoalesceExpr>(T_CoalesceExpr);
     either->coalescetype = INT8OID;
@@ -65,19 +71,27 @@ Node *batched(const FuncExpr &call, Oid twin) {
     return reinterpret_cast<Node *>(either);
 }
 
+// What stands for the server's functions, by name and number of arguments of type regclass.
+struct Substitute {
+    Oid servers;
+    const char *name;
+    std::size_t arguments;
+};
+constexpr Substitute substitutes[] = {
+    {F_NEXTVAL, "_nextval", 1}, {F_CURRVAL, "_currval", 1}, {F_LASTVAL, "_lastval", 0}};
+
 // Returns the function that stands for one of the server's; InvalidOid: it is none of the three, or
 // the caller may not execute what would stand for it.
 Oid substitute_for(Oid function, Oid support) {
-    const char *name = function == F_NEXTVAL   ? "_nextval"
-                       : function == F_CURRVAL ? "_currval"
-                       : function == F_LASTVAL ? "_lastval"
-                                               : nullptr;
-    if (name == nullptr)
-        return InvalidOid;
     const Oid argument = REGCLASSOID;
-    const Oid substitute =
-        schema::find_sibling(support, name, {&argument, function == F_LASTVAL ? 0U : 1U});
-    return OidIsValid(substitute) && server::may_execute(substitute) ? substitute : InvalidOid;
+    for (const Substitute &substitute : substitutes) {
+        if (substitute.servers != function)
+            continue;
+        const Oid found =
+            schema::find_sibling(support, substitute.name, {&argument, substitute.arguments});
+        return OidIsValid(found) && server::may_execute(found) ? found : InvalidOid;
+    }
+    return InvalidOid;
 }
 
 // Returns what the call becomes; nullptr: it stays as it is. A caller that may not execute one of
@@ -101,10 +115,10 @@ Node *simplify(const SupportRequestSimplify &request, Oid support) {
 
 extern "C" {
 
-// _nextval_planned(internal) returns internal: what the planner asks about a call. And the twin of
+// _plan_call(internal) returns internal: what the planner asks about a call. And the twin of
 // nextval, whose arguments are the OID of that, and its own.
-SNOWFLAKE_FUNCTION(snowflake_nextval_planned);
-Datum snowflake_nextval_planned(PG_FUNCTION_ARGS) {
+SNOWFLAKE_FUNCTION(snowflake_plan_call);
+Datum snowflake_plan_call(PG_FUNCTION_ARGS) {
     if (PG_NARGS() == 1) {
         const auto *request = reinterpret_cast<const Node *>(PG_GETARG_POINTER(0));
         if (!IsA(request, SupportRequestSimplify))

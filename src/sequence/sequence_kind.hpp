@@ -2,7 +2,8 @@
 // carry.
 //
 // A converted sequence has the INCREMENT of a guard. One that keeps its INCREMENT, because clients
-// number blocks, has a MAXVALUE one below the greatest bigint instead, which no other sequence has.
+// number blocks, has a MAXVALUE one below the greatest bigint instead. (Sequences from MariaDB have
+// that MAXVALUE too, and as a rule INCREMENT 1.)
 #pragma once
 
 #include "server/server.hpp"
@@ -17,7 +18,7 @@ inline constexpr std::int64_t unguarded_max_value = std::numeric_limits<std::int
 
 // Tells by the options of a sequence whether it makes snowflake IDs.
 inline bool is_snowflake(std::int64_t increment, std::int64_t max_value) {
-    return increment == guard_increment || max_value == unguarded_max_value;
+    return increment == guard_increment || (increment > 1 && max_value == unguarded_max_value);
 }
 
 // Tells whether a relation is a sequence that makes snowflake IDs. The relation need not exist.

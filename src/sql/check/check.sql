@@ -201,7 +201,7 @@ BEGIN
             FROM unnest(keys) k
             JOIN pg_class t ON t.oid = k.relid
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval'
-              AND NOT (k.callee = 'pg_catalog.nextval' AND k.callee IS NOT NULL AND snowflake._is_redirect_wanted());
+              AND (k.callee IS DISTINCT FROM 'pg_catalog.nextval' OR NOT snowflake._is_redirect_wanted());
     RETURN QUERY
         SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
                'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it',
@@ -218,8 +218,8 @@ BEGIN
 END
 $function$;
 
--- Finds what keeps the defaults of converted columns from making IDs though they call the right function: a redirect
--- that is off after a restore or pg_upgrade, and rights that roles lack.
+-- Finds columns that get IDs and do not bear them, and roles that may insert rows and not take IDs for them. Anybody can
+-- name a sequence in a default, and is given no right for it.
 CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -227,19 +227,25 @@ CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'error', 'function nextval(regclass)',
-               'it is not redirected in this database, and was in the one that this has been made from: it fails on converted sequences',
-               CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
-               || 'SELECT snowflake.redirect_nextval()'
-            WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval();
+        SELECT 'error', snowflake._column(k.relid, k.attname),
+               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', format_type(a.atttypid, a.atttypmod), k.seq),
+               snowflake._typed_by_owner_of(k.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.relid, k.attname))
+            FROM unnest(keys) k
+            JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+            JOIN pg_attribute a ON a.attrelid = k.relid AND a.attname = k.attname
+            JOIN pg_type y ON y.oid = a.atttypid
+            WHERE coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
+              AND (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
+              AND snowflake._is_call((SELECT f.oid FROM pg_attrdef f WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), k.seq);
     RETURN QUERY
-        SELECT DISTINCT 'notice', format('table %s', k.relid),
+        SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',
                       CASE inserter.role WHEN 0 THEN 'everybody' ELSE quote_ident(pg_get_userbyid(inserter.role)) END, k.seq, k.attname),
-               snowflake._typed_by(snowflake._owner(k.seq), snowflake._grant_to_draw(inserter.role, k.seq::text))
+               CASE WHEN inserter.role IN (SELECT snowflake._inserters(k.relid, through_others => false)) THEN ''
+                    ELSE '-- If you trust who lets others write through a view or rule: ' END
+               || snowflake._typed_by(snowflake._owner(k.seq), snowflake._grant_to_draw(inserter.role, k.seq::text))
             FROM unnest(keys) k
-            CROSS JOIN LATERAL snowflake._inserters(k.relid) inserter(role)
-            -- Anybody can name a sequence in a default, and is given no right for it.
+            CROSS JOIN LATERAL snowflake._inserters(k.relid, through_others => true) inserter(role)
             WHERE k.callee IS NOT NULL AND snowflake._owner(k.seq) = snowflake._owner(k.relid)
               AND NOT snowflake._may_draw(inserter.role, k.seq);
 END
@@ -527,7 +533,8 @@ BEGIN
                snowflake._typed_by(t.relowner, format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname))
             FROM pg_trigger g
             JOIN pg_class t ON t.oid = g.tgrelid
-            WHERE g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
+            WHERE (g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
+                   OR g.tgrelid = 'snowflake._redirect'::regclass AND g.tgname = 'redirect_is_written')
               AND g.tgenabled <> 'A'
         UNION ALL
         SELECT 'error', format('schema %I', n.nspname),
@@ -536,6 +543,12 @@ BEGIN
                format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
             FROM pg_namespace n, aclexplode(n.nspacl) a
             WHERE n.nspname = 'snowflake' AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
+        UNION ALL
+        SELECT 'error', 'function nextval(regclass)',
+               'it is not redirected in this database, and was in the one that this has been made from: it fails on converted sequences',
+               CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
+               || 'SELECT snowflake.redirect_nextval()'
+            WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval()
         UNION ALL
         -- Moved to where others look names up, it could take the place of what they mean.
         SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',

@@ -32,4 +32,4 @@ CREATE FUNCTION snowflake._mark()
 CREATE FUNCTION snowflake._makes_ids(increment bigint, maximum bigint)
     RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN increment = snowflake._guard() OR maximum = snowflake._mark();
+    RETURN increment = snowflake._guard() OR increment > 1 AND maximum = snowflake._mark();

@@ -31,23 +31,23 @@ BEGIN
 END
 $install$;
 
--- Lets COPY insert rows with new IDs in batches. STABLE: see src/sequence/copy_functions.cpp.
-CREATE FUNCTION snowflake._nextval_planned(internal)
+-- What the planner asks about a call of nextval. STABLE: see src/sequence/planner_functions.cpp.
+CREATE FUNCTION snowflake._plan_call(internal)
     RETURNS internal
-    AS 'MODULE_PATHNAME', 'snowflake_nextval_planned'
+    AS 'MODULE_PATHNAME', 'snowflake_plan_call'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
 CREATE OR REPLACE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._plan_call;
 COMMENT ON FUNCTION snowflake.nextval(regclass) IS
     'makes the next snowflake ID of a sequence';
 
 CREATE FUNCTION snowflake.nextval(seq regclass, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._plan_call;
 COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
     'makes the next ID of a sequence in a layout';
 
@@ -55,14 +55,14 @@ COMMENT ON FUNCTION snowflake.nextval(regclass, snowflake.layout) IS
 CREATE FUNCTION snowflake.next_id(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._plan_call;
 COMMENT ON FUNCTION snowflake.next_id(regclass) IS
     'makes the next snowflake ID of a sequence: another name of nextval';
 
 CREATE FUNCTION snowflake.next_id(seq regclass, layout snowflake.layout)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval_in'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._nextval_planned;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT snowflake._plan_call;
 COMMENT ON FUNCTION snowflake.next_id(regclass, snowflake.layout) IS
     'makes the next ID of a sequence in a layout: another name of nextval';
 

@@ -1,6 +1,6 @@
 -- The redirect: the server's own nextval, currval and lastval make and return snowflake IDs on converted sequences,
 -- so that neither the schema nor a client changes. What it does to plans is told in src/sequence/planner_functions.cpp,
--- how it is switched in src/sequence/redirect.hpp.
+-- how it is switched in src/sequence/redirect_switch.hpp.
 
 -- What stands for the server's functions in plans. They do what these do on all sequences that are not converted.
 CREATE FUNCTION snowflake._nextval(regclass)
@@ -33,8 +33,10 @@ CREATE FUNCTION snowflake._set_redirect(enabled boolean)
 
 -- A dump does not have the switch, which is in the server's own catalog. It has this table: the row that a restore
 -- writes switches the redirect on in the new database. pg_upgrade copies the table as a file, which does not.
+-- Nothing in it is unique: two restores into one database must not meet.
 CREATE TABLE snowflake._redirect (
-    enabled boolean PRIMARY KEY);
+    enabled boolean NOT NULL);
+ALTER TABLE snowflake._redirect REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
 GRANT SELECT ON snowflake._redirect TO PUBLIC;
 -- The role that installs the extension may restore a dump.

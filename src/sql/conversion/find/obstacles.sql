@@ -1,9 +1,44 @@
 -- Obstacles: what a conversion cannot take along, all of it named before anything is changed.
 
--- Lists what uses a sequence in a way that a conversion cannot take along. Other users of the sequence would go on
--- calling the server's nextval, which may be: where it is redirected, it makes IDs, and only a domain of integers
--- stands in the way. A stranger's stand in the way only of an identity, whose sequence the server does not drop under
--- them.
+-- Finds the objects that use a sequence, besides defaults and the extension's own, and their owners that the owner of the
+-- sequence has nothing to do with.
+CREATE FUNCTION snowflake._users_of(
+        seq regclass,
+        OUT class oid, OUT object oid, OUT part integer,
+        OUT stranger oid) -- NULL: the owner is none
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+DECLARE
+    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+BEGIN
+    RETURN QUERY
+        SELECT d.classid, d.objid, d.objsubid, CASE WHEN NOT snowflake._is_taken_along(sequence_owner, object.owner) THEN object.owner END
+            FROM pg_depend d
+            CROSS JOIN LATERAL (SELECT snowflake._owner_of(d.classid, d.objid)) object(owner)
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq AND d.classid <> 'pg_attrdef'::regclass
+              AND NOT EXISTS (SELECT FROM pg_depend e
+                                  JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
+                                  WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e');
+END
+$function$;
+
+-- Tells whether an object goes on calling the server's nextval on a sequence once the defaults call that of the
+-- extension. A view or a routine that only reads the sequence does not.
+CREATE FUNCTION snowflake._goes_on_counting(class oid, object oid, seq regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM snowflake._sequence_uses(class, object)) THEN
+        RETURN class NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass);
+    END IF;
+    RETURN EXISTS (SELECT FROM snowflake._sequence_uses(class, object) used
+                       WHERE used.sequence = seq AND coalesce(used.callee, '') NOT LIKE 'snowflake.%');
+END
+$function$;
+
+-- Lists what uses a sequence in a way that a conversion cannot take along.
 CREATE FUNCTION snowflake._obstacles_of_users(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -11,42 +46,27 @@ CREATE FUNCTION snowflake._obstacles_of_users(
     SET jit = off
     AS $function$
 DECLARE
-    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
     is_identity constant boolean := EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity);
     redirected constant boolean := snowflake.redirects_nextval();
 BEGIN
     RETURN QUERY
-        SELECT concat(pg_describe_object(d.classid, d.objid, d.objsubid),
-                      ', which ' || quote_ident(pg_get_userbyid(stranger.owner)) || ' owns,',
-                      ' uses the sequence')
-            FROM pg_depend d
-            CROSS JOIN LATERAL (SELECT snowflake._owner_of(d.classid, d.objid)) object(owner)
-            LEFT JOIN LATERAL (
-                SELECT object.owner WHERE NOT snowflake._is_taken_along(sequence_owner, object.owner)
-            ) stranger(owner) ON true
-            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
-              AND d.classid <> 'pg_attrdef'::regclass
-              AND NOT EXISTS (SELECT FROM pg_depend e
-                                  JOIN pg_extension x ON x.oid = e.refobjid AND x.extname = 'snowflake'
-                                  WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e')
-              -- An object that calls functions of the extension is none, and neither is a view that only
-              -- reads the sequence. Where the sequence is made anew, a stranger's objects are as well, by a
-              -- role that may do that.
-              AND CASE WHEN is_identity
-                       THEN NOT (stranger.owner IS NOT NULL
-                                 AND EXISTS (SELECT FROM unnest(dependents) x
-                                                 WHERE x.classid = d.classid AND x.objid = d.objid
-                                                   AND x.kind IN (SELECT k.kind FROM snowflake._kinds() k WHERE k.may_call)))
-                       WHEN redirected
-                       THEN EXISTS (SELECT FROM pg_type y
-                                        WHERE d.classid = 'pg_type'::regclass AND y.oid = d.objid
-                                          AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype))
-                       ELSE stranger.owner IS NULL
-                            AND (NOT EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid))
-                                 AND d.classid NOT IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
-                                 OR EXISTS (SELECT FROM snowflake._sequence_uses(d.classid, d.objid) used
-                                                WHERE used.sequence = seq
-                                                  AND coalesce(used.callee, '') NOT LIKE 'snowflake.%')) END;
+        SELECT concat(pg_describe_object(u.class, u.object, u.part),
+                      ', which ' || quote_ident(pg_get_userbyid(u.stranger)) || ' owns,', ' uses the sequence')
+            FROM snowflake._users_of(seq) u
+            WHERE CASE
+                      -- The server does not drop the sequence of an identity under its users. Those of strangers that are made
+                      -- again are made by a role that may do that.
+                      WHEN is_identity
+                      THEN u.stranger IS NULL
+                           OR NOT EXISTS (SELECT FROM unnest(dependents) x
+                                              JOIN snowflake._kinds() k ON k.kind = x.kind AND k.may_call
+                                              WHERE x.classid = u.class AND x.objid = u.object)
+                      -- Where the server's nextval makes IDs, only a domain of integers does not bear them.
+                      WHEN redirected
+                      THEN EXISTS (SELECT FROM pg_type y
+                                       WHERE u.class = 'pg_type'::regclass AND y.oid = u.object
+                                         AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype))
+                      ELSE u.stranger IS NULL AND snowflake._goes_on_counting(u.class, u.object, seq) END;
     RETURN QUERY
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                       c.attname, c.relid, c.old_default)

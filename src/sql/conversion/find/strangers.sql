@@ -54,7 +54,25 @@ BEGIN
 END
 $function$;
 
--- Returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else.
+-- Describes the objects that are no defaults and call the server's nextval on a sequence. Where that is redirected, they
+-- stay as they are and get IDs.
+CREATE FUNCTION snowflake._redirected_users(seq regclass)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s calls nextval on the sequence, and gets IDs from now on: what it puts them into has to be a bigint',
+                      snowflake._description_of(u.class, u.object))
+            FROM snowflake._users_of(seq) u
+            WHERE snowflake.redirects_nextval()
+              AND EXISTS (SELECT FROM snowflake._sequence_uses(u.class, u.object) used
+                              WHERE used.sequence = seq AND used.callee = 'pg_catalog.nextval');
+END
+$function$;
+
+-- Returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else, or is no
+-- column.
 CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -63,7 +81,8 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM (SELECT snowflake._strangers_defaults(seq)
-                  UNION SELECT snowflake._strangers_references(seq, columns)) x(remark)
+                  UNION SELECT snowflake._strangers_references(seq, columns)
+                  UNION SELECT snowflake._redirected_users(seq)) x(remark)
             CROSS JOIN LATERAL snowflake._remark(x.remark) step
             ORDER BY x.remark;
 END

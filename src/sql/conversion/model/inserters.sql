@@ -1,9 +1,9 @@
 -- Roles that insert: an identity asks nobody for a right on its sequence, and nextval in a default does.
 
 -- Finds the roles, 0 for PUBLIC, that may insert rows into a table and leave a column to its default: by a right on the
--- table, on a column of it, on a view of it, or on a relation with a rule that writes to it. Views and rules count where
--- the owner of the table owns their relation: whom somebody else lets write through his view is given no right.
-CREATE FUNCTION snowflake._inserters(tab regclass)
+-- table, on a column of it, on a view of it, or on a relation with a rule that writes to it. Whom the owner of another
+-- relation lets write through its view or rule, a conversion gives no right.
+CREATE FUNCTION snowflake._inserters(tab regclass, through_others boolean)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
@@ -21,7 +21,7 @@ BEGIN
                                 AND d.classid = 'pg_rewrite'::regclass
                 JOIN pg_rewrite r ON r.oid = d.objid
                 JOIN pg_class c ON c.oid = r.ev_class
-                WHERE c.relowner = owner
+                WHERE c.relowner = owner OR through_others
         )
         SELECT x.grantee
             FROM way JOIN pg_class c ON c.oid = way.relid

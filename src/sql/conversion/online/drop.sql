@@ -28,7 +28,8 @@ BEGIN
     IF NOT concerns_extension THEN
         RETURN;
     END IF;
-    -- The server refuses this by itself, and does not say what to do.
+    -- The server refuses this by itself, and does not say what to do. The library, which tells whose support function it is,
+    -- may be gone.
     IF (SELECT prosupport <> 0 FROM pg_proc WHERE oid = 'pg_catalog.nextval(regclass)'::regprocedure) THEN
         RAISE NOTICE 'the server''s own nextval needs the extension snowflake while it is redirected'
             USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';

@@ -17,7 +17,7 @@ BEGIN
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq), part.owner,
                                                format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq)) step
-            WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard() AND q.seqmax <> snowflake._mark();
+            WHERE q.seqrelid = part.seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
 END
 $function$;
 

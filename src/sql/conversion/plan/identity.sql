@@ -109,7 +109,8 @@ BEGIN
                   UNION ALL SELECT x.command, NULL, x.role FROM snowflake._conversion_rights('pg_class'::regclass, seq) x
                   UNION ALL
                   SELECT snowflake._grant_to_draw(inserter.role, seq::text), 'inserting takes this right now', NULL
-                      FROM (SELECT DISTINCT snowflake._inserters(c.relid) FROM unnest(part.columns) c WHERE c.draws) inserter(role)
+                      FROM (SELECT DISTINCT snowflake._inserters(c.relid, through_others => false)
+                                FROM unnest(part.columns) c WHERE c.draws AND c.attrdef IS NULL) inserter(role)
                       WHERE NOT snowflake._may_draw(inserter.role, seq)
                   UNION ALL
                   SELECT x, NULL, NULL

@@ -220,33 +220,6 @@ BEGIN
 END
 $function$;
 
--- Returns the command that puts a bigint column in the place of one that this command has added to a table with rows, and
--- that is NULL in all of them; NULL: the column is none, is not the last one, or more than its foreign keys depend on it.
-CREATE FUNCTION snowflake._replace_command(tab regclass, col name)
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    SET jit = off
-    AS $function$
-DECLARE
-    added constant pg_attribute := (SELECT a FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
-    keys constant oid[] := ARRAY(SELECT k.oid FROM pg_constraint k
-                                     WHERE k.conrelid = tab AND k.contype = 'f' AND k.conkey = ARRAY[added.attnum] ORDER BY k.conname);
-BEGIN
-    IF NOT snowflake._is_made_here((SELECT a.xmin FROM pg_attribute a WHERE a.attrelid = tab AND a.attnum = added.attnum))
-       OR added.atthasdef OR added.atthasmissing OR added.attidentity <> '' OR added.attnotnull
-       OR EXISTS (SELECT FROM pg_class c WHERE c.oid = tab AND (c.relkind <> 'r' OR c.relnatts > added.attnum))
-       OR EXISTS (SELECT FROM pg_inherits i WHERE tab IN (i.inhrelid, i.inhparent))
-       OR EXISTS (SELECT FROM pg_depend d
-                      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = tab AND d.refobjsubid = added.attnum
-                        AND NOT (d.classid = 'pg_constraint'::regclass AND d.objid = ANY (keys))) THEN
-        RETURN NULL;
-    END IF;
-    RETURN format('ALTER TABLE %s DROP COLUMN %I, ADD COLUMN %I bigint%s', tab, col, col,
-                  (SELECT string_agg(format(', ADD CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)), '' ORDER BY k.conname)
-                       FROM pg_constraint k WHERE k.oid = ANY (keys)));
-END
-$function$;
-
 -- Returns why a column of a new table cannot be widened without running code of others; NULL: it can. LIKE copies
 -- expressions from tables of other owners, and a partition or child has those of its parent: the owner of a new
 -- table is not their author. Whoever wrote the functions, operators and types in them counts as one here.
@@ -302,7 +275,7 @@ CREATE FUNCTION snowflake._widen_new_reference(
     AS $function$
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
-    command text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
+    command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
     failures_before constant bigint := snowflake._event_trigger_failures();
     obstacle text;
 BEGIN
@@ -310,9 +283,6 @@ BEGIN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
     IF NOT snowflake._is_empty(tab) THEN
-        command := snowflake._replace_command(tab, attname);
-    END IF;
-    IF command IS NULL THEN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
                                                snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;

@@ -1,17 +1,17 @@
-#include "redirect.hpp"
+#include "redirect_switch.hpp"
 
 #include "server/schema.hpp"
 
-namespace snowflake::redirect {
+namespace snowflake::redirect_switch {
 
 namespace {
 
 // In the order in which every transaction that switches writes them.
-constexpr Oid redirected[] = {F_NEXTVAL, F_CURRVAL, F_LASTVAL};
+constexpr Oid servers_functions[] = {F_NEXTVAL, F_CURRVAL, F_LASTVAL};
 
 Oid support_function(Oid sibling) {
     const Oid argument = INTERNALOID;
-    return schema::find_sibling(sibling, "_nextval_planned", {&argument, 1});
+    return schema::find_sibling(sibling, "_plan_call", {&argument, 1});
 }
 
 // Sets the support function of one of the server's functions; InvalidOid: it has none afterwards.
@@ -55,6 +55,7 @@ void set(Oid sibling, bool on) {
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("permission denied to redirect the server's own nextval"),
                 errdetail("Only a superuser can change functions of the server."));
+    PreventCommandIfReadOnly("redirect_nextval()");
     LockDatabaseObject(ProcedureRelationId, F_NEXTVAL, 0, ShareUpdateExclusiveLock);
     const Oid ours = support_function(sibling);
     // Locked against being dropped meanwhile.
@@ -64,17 +65,24 @@ void set(Oid sibling, bool on) {
                 errmsg("extension \"snowflake\" does not exist"));
 
     Relation catalog = table_open(ProcedureRelationId, RowExclusiveLock);
-    for (const Oid function : redirected) {
+    bool is_changed = false;
+    for (const Oid function : servers_functions) {
         const Oid present = get_func_support(function);
-        if (OidIsValid(present) && present != ours)
+        if (OidIsValid(present) && present != ours) {
+            if (!on)
+                continue;
             ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("function %s has a support function already: %s",
                            format_procedure(function), format_procedure(present)));
-        if (OidIsValid(present) != on)
+        }
+        if (OidIsValid(present) != on) {
             set_support(catalog, function, on ? ours : InvalidOid);
+            is_changed = true;
+        }
     }
     table_close(catalog, NoLock);
-    forget_plans();
+    if (is_changed)
+        forget_plans();
 }
 
-} // namespace snowflake::redirect
+} // namespace snowflake::redirect_switch

@@ -10,7 +10,7 @@
 
 #include "server/server.hpp"
 
-namespace snowflake::redirect {
+namespace snowflake::redirect_switch {
 
 // Tells whether the server's nextval is redirected in this database to the extension that the given
 // function of it belongs to.
@@ -19,7 +19,8 @@ bool is_on(Oid sibling);
 // Switches the redirect on or off for the extension that the given function of it belongs to; does
 // nothing if it is so already. All sessions make new plans once the transaction has committed. One
 // transaction at a time switches; the others wait. Raises 42501 unless the current role is a
-// superuser, and 55000 if one of the server's functions has a support function of somebody else.
+// superuser, 25006 in a read-only transaction, and 55000 if one of the server's functions that is
+// to be redirected has a support function of somebody else.
 void set(Oid sibling, bool on);
 
-} // namespace snowflake::redirect
+} // namespace snowflake::redirect_switch
