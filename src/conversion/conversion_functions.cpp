@@ -141,6 +141,28 @@ Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
     return Datum{0};
 }
 
+// _types_of_constants(regclass, oid) returns setof oid
+SNOWFLAKE_FUNCTION(snowflake_types_of_constants);
+Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const auto put = [&result](Oid type) {
+        Datum value = ObjectIdGetDatum(type);
+        bool is_null = !OidIsValid(type);
+        tuplestore_putvalues(result.setResult, result.setDesc, &value, &is_null);
+    };
+    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        if (tree == nullptr)
+            put(InvalidOid);
+        const List *types = expression::types_of_constants(tree);
+        for (int j = 0; j < list_length(types); ++j)
+            put(list_nth_oid(types, j));
+    }
+    return Datum{0};
+}
+
 // _is_call(oid, regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {

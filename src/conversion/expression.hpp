@@ -16,6 +16,10 @@ namespace snowflake::expression {
 // error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
 
+// Returns the types of the constants in a stored expression or query, as a list of OIDs: to read
+// the expression again, the server reads each of them by the input function of its type.
+List *types_of_constants(Node *tree);
+
 // Splits a name as the server's nextval(text) does: into one to three identifiers, as a list of
 // char *. Returns NIL if it is not a name.
 List *identifiers_of(const char *name);

@@ -81,8 +81,10 @@ void set(Oid sibling, bool on) {
         }
     }
     table_close(catalog, NoLock);
-    if (is_changed)
-        forget_plans();
+    if (!is_changed)
+        return;
+    forget_plans();
+    CommandCounterIncrement(); // the next call may be in the same statement
 }
 
 } // namespace snowflake::redirect_switch

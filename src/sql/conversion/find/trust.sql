@@ -163,8 +163,23 @@ BEGIN
 END
 $function$;
 
--- Returns whose types stand in what is printed and read again, and as whom. The server reads constants as it reads an
--- expression. Whoever holds the right TRIGGER may have made a trigger, which has no owner: for one, the owners of its
+-- Returns the types by which the server reads constants of an object's expressions, once these are printed and read again.
+CREATE FUNCTION snowflake._types_read(class oid, object oid)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
+    AS $function$
+DECLARE
+    types constant oid[] := ARRAY(SELECT snowflake._types_of_constants(class, object));
+BEGIN
+    RETURN QUERY SELECT t FROM unnest(types) t WHERE t IS NOT NULL;
+    IF array_position(types, NULL) IS NOT NULL THEN
+        RETURN QUERY SELECT d.refobjid FROM pg_depend d
+                         WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
+    END IF;
+END
+$function$;
+
+-- Returns whose types stand in what is printed and read again, and as whom. Whoever holds the right TRIGGER may have made a trigger, which has no owner: for one, the owners of its
 -- functions and operators are authors, too.
 CREATE FUNCTION snowflake._authors_of_definitions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
@@ -176,19 +191,21 @@ CREATE FUNCTION snowflake._authors_of_definitions(
 BEGIN
     RETURN QUERY
         SELECT made.role, named.author,
-               format('%s, which %s names,', pg_describe_object(e.refclassid, e.refobjid, 0), snowflake._description_of(made.class, made.object))
+               format('%s, which %s names,', pg_describe_object(named.class, named.object, 0), snowflake._description_of(made.class, made.object))
             FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
                   UNION ALL
                   SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
                       FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
                  ) made(role, class, object, is_trigger)
-            JOIN pg_depend e ON e.classid = made.class AND e.objid = made.object
             CROSS JOIN LATERAL (
-                SELECT snowflake._authors_of_type(e.refobjid) WHERE e.refclassid = 'pg_type'::regclass
+                SELECT 'pg_type'::regclass::oid, type, snowflake._authors_of_type(type)
+                    FROM snowflake._types_read(made.class, made.object) type
                 UNION ALL
-                SELECT snowflake._owner_of(e.refclassid, e.refobjid)
-                    WHERE made.is_trigger AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-            ) named(author);
+                SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
+                    FROM pg_depend e
+                    WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
+                      AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            ) named(class, object, author);
 END
 $function$;
 

@@ -13,6 +13,13 @@ CREATE FUNCTION snowflake._sequence_uses(
     AS 'MODULE_PATHNAME', 'snowflake_sequence_uses'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
+-- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is nested too deeply
+-- to be looked into.
+CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_types_of_constants'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+
 -- Tells whether a column default is nothing but a call of nextval on a sequence.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean

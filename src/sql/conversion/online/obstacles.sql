@@ -142,12 +142,11 @@ BEGIN
             JOIN pg_class c ON c.oid = t.relid
             CROSS JOIN LATERAL (
                 -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller.
-                SELECT DISTINCT format('names %s of %I: %I has to run the plan', pg_describe_object(d.refclassid, d.refobjid, 0),
+                SELECT DISTINCT format('names %s of %I: %I has to run the plan', pg_describe_object('pg_type'::regclass, type, 0),
                                        pg_get_userbyid(author.oid), pg_get_userbyid(c.relowner))
-                    FROM pg_depend d
-                    CROSS JOIN LATERAL snowflake._authors_of_type(d.refobjid) author(oid)
-                    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original AND d.refclassid = 'pg_type'::regclass
-                      AND NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
+                    FROM snowflake._types_read('pg_class'::regclass, t.original) type
+                    CROSS JOIN LATERAL snowflake._authors_of_type(type) author(oid)
+                    WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 -- By then somebody may have put into the search_path what fits better.
                 SELECT 'calls what takes values of any type, and an overload could take its place when the plan is run: convert with a lock'
