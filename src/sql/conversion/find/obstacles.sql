@@ -126,7 +126,7 @@ BEGIN
               AND NOT EXISTS (
                   SELECT FROM snowflake._conversion_trials(seq, columns, dependents) trial
                       WHERE trial.attrdef = c.attrdef
-                        AND snowflake._try_default(trial.attrdef, seq, trial.type, trial.typmod, '{}') IS NOT NULL);
+                        AND snowflake._can_be_tried(trial.attrdef, seq, trial.type, trial.typmod));
 END
 $function$;
 

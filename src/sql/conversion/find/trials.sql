@@ -59,6 +59,18 @@ EXCEPTION
 END
 $function$;
 
+-- Tells whether a default can be tried at all, for a column of this type.
+CREATE FUNCTION snowflake._can_be_tried(attrdef oid, seq regclass, type oid, typmod integer)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN snowflake._try_default(attrdef, seq, type, typmod, '{}') IS NOT NULL;
+EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+    RETURN false;
+END
+$function$;
+
 -- Returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot
 -- be tried. A check that some ID of the present or of later satisfies may be meant. So may a check that not all
 -- small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
