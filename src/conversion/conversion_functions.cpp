@@ -2,6 +2,7 @@
 // commands run with the rights of their owner, and relations locked and read by OID. Arguments in
 // and results out, nothing else.
 
+#include "definitions.hpp"
 #include "event_triggers.hpp"
 #include "expression.hpp"
 #include "query.hpp"
@@ -163,6 +164,24 @@ Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
     return Datum{0};
 }
 
+// _relations_inserted_into(oid) returns setof oid
+SNOWFLAKE_FUNCTION(snowflake_relations_inserted_into);
+Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(RewriteRelationId, PG_GETARG_OID(0));
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        const List *relations = tree == nullptr ? NIL : expression::relations_inserted_into(tree);
+        for (int j = 0; j < list_length(relations); ++j) {
+            Datum value = ObjectIdGetDatum(list_nth_oid(relations, j));
+            bool is_null = false;
+            tuplestore_putvalues(result.setResult, result.setDesc, &value, &is_null);
+        }
+    }
+    return Datum{0};
+}
+
 // _is_call(oid, regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {
@@ -199,8 +218,12 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
     const acting_role::Previous before =
         acting_role::become(acting_role::owner_of(column.relation));
-    const char *form = expression::form_after_replacement(
-        column, PG_GETARG_OID(1), direction, type_argument(PG_GETARG_DATUM(3)), PG_GETARG_INT32(4));
+    const char *form = nullptr;
+    definitions::run_banned([&] {
+        form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction,
+                                                  type_argument(PG_GETARG_DATUM(3)),
+                                                  PG_GETARG_INT32(4));
+    });
     acting_role::resume(before);
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }

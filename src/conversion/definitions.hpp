@@ -24,4 +24,18 @@ Ban in_force();
 void impose(const char *command);
 void restore(const Ban &before);
 
+// Runs an action that may change no definitions. Passes its errors on.
+template <typename Action>
+void run_banned(Action action) {
+    const Ban before = in_force();
+    PG_TRY();
+    {
+        impose(nullptr);
+        action();
+    }
+    PG_FINALLY();
+    { restore(before); }
+    PG_END_TRY();
+}
+
 } // namespace snowflake::definitions

@@ -218,6 +218,26 @@ bool collect_types(Node *node, void *context) {
 
 } // namespace
 
+List *relations_inserted_into(Node *tree) {
+    List *relations = NIL;
+    auto *actions = IsA(tree, List) ? reinterpret_cast<List *>(tree) : NIL;
+    for (int i = 0; i < list_length(actions); ++i) {
+        auto *action = static_cast<Node *>(list_nth(actions, i));
+        if (!IsA(action, Query))
+            continue;
+        const auto *query = reinterpret_cast<const Query *>(action);
+        int index = query->commandType == CMD_INSERT ? query->resultRelation : 0;
+        if (query->commandType == CMD_SELECT && list_length(query->jointree->fromlist) == 1) {
+            const auto *only = static_cast<const Node *>(linitial(query->jointree->fromlist));
+            if (IsA(only, RangeTblRef))
+                index = reinterpret_cast<const RangeTblRef *>(only)->rtindex;
+        }
+        if (index != 0)
+            relations = list_append_unique_oid(relations, rt_fetch(index, query->rtable)->relid);
+    }
+    return relations;
+}
+
 List *types_of_constants(Node *tree) {
     List *types = NIL;
     collect_types(tree, &types);

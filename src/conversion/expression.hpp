@@ -21,6 +21,10 @@ List *stored_in(Oid class_id, Oid object);
 // constant by the input function of its type, and may check it by that of a domain.
 List *types_of_constants(Node *tree);
 
+// Returns the relations that a stored query inserts into, as a list of OIDs: by INSERT, or as a
+// view that is no more than its one relation.
+List *relations_inserted_into(Node *tree);
+
 // Splits a name as the server's nextval(text) does: into one to three identifiers, as a list of
 // char *. Returns NIL if it is not a name.
 List *identifiers_of(const char *name);

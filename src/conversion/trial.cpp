@@ -42,21 +42,23 @@ void evaluate_each(Node *expression, const std::int64_t *numbers, int count, Out
     FreeExecutorState(executor);
 }
 
-// Returns false, with nothing evaluated, if the expression could
-// change something, or be another thing the next time.
+// Returns false, with nothing evaluated, if the expression could change something, or be another
+// thing the next time.
 bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
     if (contain_volatile_functions(expression))
         return false;
-    const definitions::Ban before = definitions::in_force();
-    PG_TRY();
-    {
-        definitions::impose(nullptr);
-        evaluate_each(expression, numbers, count, outcomes);
-    }
-    PG_FINALLY();
-    { definitions::restore(before); }
-    PG_END_TRY();
+    evaluate_each(expression, numbers, count, outcomes);
     return true;
+}
+
+// Runs a trial as nobody, from the first constant that it reads. Returns what the trial returns.
+template <typename Trial>
+bool as_nobody(Trial trial) {
+    const acting_role::Previous before = acting_role::become_nobody();
+    bool is_tried = false;
+    definitions::run_banned([&] { is_tried = trial(); });
+    acting_role::resume(before);
+    return is_tried;
 }
 
 // A column reference of a check that is parsed again: it means the number.
@@ -130,14 +132,13 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     const Oid owner = server::owner_of(column.relation);
     if (tree == nullptr || !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become_nobody();
-    // The conversion to the type that the column has today is not the one that it will need.
-    tree = strip_implicit_coercions(tree);
-    tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
-                                 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
-    const bool is_tried = tree != nullptr && evaluate(tree, numbers, count, outcomes);
-    acting_role::resume(before);
-    return is_tried;
+    return as_nobody([&] {
+        // The conversion to the type that the column has today is not the one that it will need.
+        tree = strip_implicit_coercions(tree);
+        tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
+                                     COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+        return tree != nullptr && evaluate(tree, numbers, count, outcomes);
+    });
 }
 
 bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
@@ -152,11 +153,10 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(owner) ||
         get_attname(relation, attribute, true) == nullptr || !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become_nobody();
-    Node *check = parse_check(static_cast<Node *>(linitial(stored)), relation, attribute);
-    const bool is_tried = evaluate(check, numbers, count, outcomes);
-    acting_role::resume(before);
-    return is_tried;
+    return as_nobody([&] {
+        return evaluate(parse_check(static_cast<Node *>(linitial(stored)), relation, attribute),
+                        numbers, count, outcomes);
+    });
 }
 
 bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
@@ -168,13 +168,12 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     if (!IsBinaryCoercible(get_atttype(parent, attribute), INT8OID) ||
         !acting_role::may_become(owner))
         return false;
-    const acting_role::Previous before = acting_role::become_nobody();
-    Relation whole = table_open(parent, AccessShareLock);
-    Node *bound = with_number(bound_of(partition, whole), &attribute);
-    table_close(whole, NoLock);
-    const bool is_tried = bound != nullptr && evaluate(bound, numbers, count, outcomes);
-    acting_role::resume(before);
-    return is_tried;
+    return as_nobody([&] {
+        Relation whole = table_open(parent, AccessShareLock);
+        Node *bound = with_number(bound_of(partition, whole), &attribute);
+        table_close(whole, NoLock);
+        return bound != nullptr && evaluate(bound, numbers, count, outcomes);
+    });
 }
 
 } // namespace snowflake::trial

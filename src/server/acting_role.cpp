@@ -17,8 +17,9 @@ Oid owner_of(Oid relation) {
 
 namespace {
 
-// The server gives roles other OIDs: its own are above 9, those of users above 16383.
-constexpr Oid nobody = 1;
+// The server gives no role this OID, the last below those of users. It is not one of those that the
+// server takes for its own without looking, so that nothing can be made that nobody owns.
+constexpr Oid nobody = FirstNormalObjectId - 1;
 
 Previous act_as(Oid role, int flags) {
     Previous before{};

@@ -91,6 +91,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "partitioning/partbounds.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"

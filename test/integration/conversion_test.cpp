@@ -113,10 +113,23 @@ void restore_in_two_parts(const Server &server, const std::string &database) {
     }
 }
 
+// The facts of the original database, but for the right to draw from sequences: whoever inserts
+// into an identity gets it.
+std::string facts_without_rights_to_draw(const Server &server) {
+    static const std::regex right(R"re(,"?[^,|]*"?=U/[^,| ]*(?=[,| ]))re");
+    std::istringstream facts(query(server, "original", schema_facts));
+    std::string text;
+    for (std::string line; std::getline(facts, line);)
+        text += (line.find(" | S | ") == std::string::npos ? line
+                                                           : std::regex_replace(line, right, "")) +
+                '\n';
+    return text;
+}
+
 TEST_F(Conversion, TakesAlongAWholeSchema) {
-    const std::string before = query(server_, "original", schema_facts);
+    const std::string before = facts_without_rights_to_draw(server_);
     call_for_all_sequences(server_, "convert_sequence_to_snowflake");
-    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    EXPECT_EQ(first_difference(before, facts_without_rights_to_draw(server_)), "");
     for (const char *left : {all_narrow_keys, all_server_calls, all_unguarded})
         EXPECT_EQ(query(server_, "original", left), "");
 
@@ -132,19 +145,19 @@ TEST_F(Conversion, TakesAlongAWholeSchema) {
               "");
 
     call_for_all_sequences(server_, "convert_snowflake_to_sequence");
-    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    EXPECT_EQ(first_difference(before, facts_without_rights_to_draw(server_)), "");
     Session(server_, "original").run("DROP EXTENSION snowflake");
 }
 
 TEST_F(Conversion, TakesAlongAllSequencesInOneCall) {
-    const std::string before = query(server_, "original", schema_facts);
+    const std::string before = facts_without_rights_to_draw(server_);
     const std::string outcome = query(server_, "original", "CALL snowflake.convert_all()");
     EXPECT_TRUE(outcome.ends_with("|0") || outcome.ends_with("|0\n")) << outcome;
-    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    EXPECT_EQ(first_difference(before, facts_without_rights_to_draw(server_)), "");
     for (const char *left : {all_narrow_keys, all_server_calls, all_unguarded})
         EXPECT_EQ(query(server_, "original", left), "");
     call_for_all_sequences(server_, "convert_snowflake_to_sequence");
-    EXPECT_EQ(first_difference(before, query(server_, "original", schema_facts)), "");
+    EXPECT_EQ(first_difference(before, facts_without_rights_to_draw(server_)), "");
 }
 
 // Without the positions of columns: the second word of a column, the last of a sequence, and the

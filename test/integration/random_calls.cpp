@@ -25,13 +25,15 @@ const char *const all_oids =
     " UNION SELECT oid FROM pg_attrdef UNION SELECT oid FROM pg_statistic_ext"
     " UNION SELECT oid FROM pg_type WHERE oid >= 16384 UNION SELECT oid FROM pg_namespace"
     " UNION SELECT oid FROM pg_authid ORDER BY 1";
+// Not the one that does what the server's own nextval does: for a sequence with a large CACHE that
+// counts for as long as the CACHE says.
 const char *const all_functions =
     "SELECT concat_ws(' ', quote_ident(proname), prolang <> 13,"
     " proname ~ '^(claim|release|announce|remove|ignore|separate|reserve)_',"
     " pronargs - pronargdefaults,"
     " (SELECT string_agg(replace(format_type(a, NULL), ' ', '~'), ' ' ORDER BY n)"
     " FROM unnest(proargtypes) WITH ORDINALITY t(a, n)))"
-    " FROM pg_proc WHERE pronamespace = 'snowflake'::regnamespace"
+    " FROM pg_proc WHERE pronamespace = 'snowflake'::regnamespace AND proname <> '_nextval'"
     " ORDER BY proname, proargtypes";
 
 std::vector<Function> functions_of_the_extension(Session &session) {

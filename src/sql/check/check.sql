@@ -41,7 +41,8 @@ CREATE FUNCTION snowflake._typed_by_holder(owner oid, command text)
 
 -- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To alter the
 -- type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
--- inherited by, and on the other ends of foreign keys and what these inherit from or are inherited by.
+-- inherited by, and on the other ends of foreign keys and what these inherit from or are inherited by, and reads constants
+-- of the types in it.
 CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -55,16 +56,17 @@ DECLARE
             SELECT CASE i.inhparent WHEN f.relid THEN i.inhrelid ELSE i.inhparent END
                 FROM family f JOIN pg_inherits i ON f.relid IN (i.inhparent, i.inhrelid)
         )
-        SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(c.relowner)), ', ')
-            FROM (SELECT f.relid FROM family f
+        SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(author.oid)), ', ')
+            FROM (SELECT snowflake._owner(f.relid) FROM family f
                   UNION
-                  SELECT partner.relid
+                  SELECT snowflake._owner(partner.relid)
                       FROM family f
                       JOIN pg_constraint k ON f.relid IN (k.conrelid, k.confrelid) AND k.contype = 'f'
                       CROSS JOIN LATERAL snowflake._table_kin(CASE k.conrelid WHEN f.relid THEN k.confrelid ELSE k.conrelid END)
-                          partner(relid)) reached
-            JOIN pg_class c ON c.oid = reached.relid
-            WHERE c.relowner <> owner AND NOT pg_has_role(c.relowner, current_user, 'USAGE'));
+                          partner(relid)
+                  UNION
+                  SELECT x.author FROM snowflake._authors_on_table(tab, NULL) x) author(oid)
+            WHERE author.oid <> owner AND NOT pg_has_role(author.oid, current_user, 'USAGE'));
 BEGIN
     RETURN CASE WHEN others IS NULL THEN snowflake._typed_by(owner, command)
                 ELSE format('-- As %I, if you trust %s: %s', pg_get_userbyid(owner), others, command) END;

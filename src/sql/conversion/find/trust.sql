@@ -179,6 +179,29 @@ BEGIN
 END
 $function$;
 
+-- Returns the authors of the types by which the server reads expressions on a table, and on what inherits from it, once
+-- it alters a column: checks, defaults, indexes and statistics of the column, or of all columns.
+CREATE FUNCTION snowflake._authors_on_table(
+        tab regclass, col name, -- NULL: all columns
+        OUT author oid, OUT type oid, OUT class oid, OUT object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT named.author, read.type, d.classid, d.objid
+            FROM snowflake._table_tree(tab) member(relid)
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid
+                            AND d.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
+                                              'pg_statistic_ext'::regclass)
+            LEFT JOIN pg_attribute a ON a.attrelid = member.relid AND a.attnum = d.refobjsubid
+            CROSS JOIN LATERAL snowflake._types_read(d.classid, d.objid) read(type)
+            CROSS JOIN LATERAL snowflake._authors_of_type(read.type) named(author)
+            WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col;
+END
+$function$;
+
 -- Returns whose types stand in what is printed and read again, and as whom. Whoever holds the right TRIGGER may have made a trigger, which has no owner: for one, the owners of its
 -- functions and operators are authors, too.
 CREATE FUNCTION snowflake._authors_of_definitions(
@@ -206,6 +229,11 @@ BEGIN
                     WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
                       AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) named(class, object, author);
+    RETURN QUERY
+        SELECT snowflake._owner(c.relid), x.author,
+               format('%s, which %s names,', pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object))
+            FROM unnest(columns) c CROSS JOIN LATERAL snowflake._authors_on_table(c.relid, c.attname) x
+            WHERE c.widened;
 END
 $function$;
 

@@ -1,5 +1,11 @@
 -- Roles that insert: an identity asks nobody for a right on its sequence, and nextval in a default does.
 
+-- Finds the relations that a rule inserts into. The rule of a view that is no more than its one relation counts as one.
+CREATE FUNCTION snowflake._relations_inserted_into(rule oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_relations_inserted_into'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
+
 -- Finds the roles, 0 for PUBLIC, that may insert rows into a table and leave a column to its default: by a right on the
 -- table, on a column of it, on a view of it, or on a relation with a rule that writes to it. Whom the owner of another
 -- relation lets write through its view or rule, a conversion gives no right.
@@ -21,7 +27,8 @@ BEGIN
                                 AND d.classid = 'pg_rewrite'::regclass
                 JOIN pg_rewrite r ON r.oid = d.objid
                 JOIN pg_class c ON c.oid = r.ev_class
-                WHERE c.relowner = owner OR through_others
+                WHERE (c.relowner = owner OR through_others)
+                  AND way.relid IN (SELECT snowflake._relations_inserted_into(r.oid))
         )
         SELECT x.grantee
             FROM way JOIN pg_class c ON c.oid = way.relid

@@ -211,6 +211,7 @@ BEGIN
                 JOIN pg_constraint k ON k.confrelid = small.relid AND k.contype = 'f' AND k.conparentid = 0
                 JOIN generate_subscripts(k.confkey, 1) i ON k.confkey[i] = small.attnum
                 WHERE small.depth < 100 -- tables can refer to each other in a circle
+                  AND snowflake._is_taken_along(snowflake._owner(small.relid), snowflake._owner(k.conrelid))
         )
         SELECT found.relid::regclass, a.attname, format_type(a.atttypid, -1), found.referenced::regclass, found.seq
             FROM (SELECT DISTINCT ON (x.relid, x.attnum) x.* FROM small x ORDER BY x.relid, x.attnum, x.depth) found
@@ -282,14 +283,14 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
-    IF NOT snowflake._is_empty(tab) THEN
-        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
-                                               snowflake._widen_command(tab, attname, seq) || ';');
-        RETURN;
-    END IF;
     obstacle := snowflake._obstacle_of_new_column(tab, attname);
     IF obstacle IS NOT NULL THEN
         PERFORM snowflake._warn_of_unconverted(what, obstacle, 'If you trust that code: ' || snowflake._widen_command(tab, attname, seq) || ';');
+        RETURN;
+    END IF;
+    IF NOT snowflake._is_empty(tab) THEN
+        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
+                                               snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
     PERFORM snowflake._run_as(command, snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
