@@ -1,6 +1,6 @@
-// What the planner makes of a call of nextval: the function by which COPY inserts rows with new IDs
-// in batches, as it does with bigserial, and by which the server's own nextval, currval and lastval
-// make and return snowflake IDs where redirect_switch.hpp has switched that on.
+// The planner's support function of nextval. By it COPY inserts rows with new IDs in batches, as it
+// does with bigserial. By it the server's own nextval, currval and lastval make and return
+// snowflake IDs where the switch of redirect_switch.hpp is on.
 //
 // Batches. COPY inserts in batches unless a default calls a volatile function, because such a
 // function could look at the table. The server makes an exception for its own nextval alone. Where
@@ -71,7 +71,7 @@ Node *batched(const FuncExpr &call, Oid twin) {
     return reinterpret_cast<Node *>(either);
 }
 
-// What stands for the server's functions, by name and number of arguments of type regclass.
+// The functions that stand for the server's, by name and number of arguments of type regclass.
 struct Substitute {
     Oid servers;
     const char *name;

@@ -1,7 +1,7 @@
-// What the server's own nextval, currval and lastval do where they are redirected
-// (redirect_switch.hpp): snowflake IDs on a sequence that is converted, and on all others what the
-// server does. Which of the two a sequence is they find out at each call, so that a conversion
-// needs no new plans.
+// The server's own nextval, currval and lastval where they are redirected (redirect_switch.hpp):
+// they make and return snowflake IDs on a sequence that is converted, and do what the server does
+// on all others. Each call finds out which of the two a sequence is, so that a conversion needs no
+// new plans.
 #pragma once
 
 #include "pure/layout.hpp"

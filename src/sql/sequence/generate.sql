@@ -31,7 +31,7 @@ BEGIN
 END
 $install$;
 
--- What the planner asks about a call of nextval. STABLE: see src/sequence/planner_functions.cpp.
+-- The planner asks this function about each call of nextval. STABLE: see src/sequence/planner_functions.cpp.
 CREATE FUNCTION snowflake._plan_call(internal)
     RETURNS internal
     AS 'MODULE_PATHNAME', 'snowflake_plan_call'

@@ -2,7 +2,7 @@
 -- so that neither the schema nor a client changes. What it does to plans is told in src/sequence/planner_functions.cpp,
 -- how it is switched in src/sequence/redirect_switch.hpp.
 
--- What stands for the server's functions in plans. They do what these do on all sequences that are not converted.
+-- These functions stand for the server's in plans. On all sequences that are not converted they do what the server's do.
 CREATE FUNCTION snowflake._nextval(regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_redirected_nextval'
