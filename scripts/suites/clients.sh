@@ -1,7 +1,8 @@
 # Real clients, from Debian's packages and npm's, against a server of their own. The programs are in test/clients; each
 # does what its first argument says: create (its tables, by the tool's own migration), use (inserts one row, many, and
 # rows that refer to others, and compares each key that the tool reads back), ask (asks the server for numbers of a
-# sequence by itself), migrate (changes the tables by the tool's own migration).
+# sequence by itself), migrate (changes the tables by the tool's own migration), dump and load (write the schema to
+# $SCHEMA by the tool's own means, and make it anew from there).
 #
 # docs/clients.md says what is true of each client; the lists below say the same to the tests.
 
@@ -28,11 +29,15 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django activerecord pdo dbd pgx "${node_clients[@]}")
+plain_clients=(psycopg2 psycopg3 sqlalchemy django activerecord pdo dbd pgx
+    "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
+
+# Those that dump a schema, and load it elsewhere.
+dumping_clients=(activerecord)
 
 # Those whose step "migrate" puts a serial, with a sequence of its own, in the place of a converted column. Where
 # convert_new_columns is on, it is converted at once; else snowflake.check() finds and mends that.
@@ -79,7 +84,8 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django activerecord pdo doctrine dbd eclipselink hibernate pgx pgpool partman cron; do
+    for client in psycopg2 psycopg3 sqlalchemy django activerecord pdo doctrine dbd \
+        eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
         done
@@ -174,7 +180,7 @@ client() {
     local programs=$checkout/test/clients status=0
     (
         cd "$programs"
-        export PYTHONDONTWRITEBYTECODE=1
+        export PYTHONDONTWRITEBYTECODE=1 SCHEMA=$workspace/schema
         case "$1" in
         psycopg2 | psycopg3 | sqlalchemy | django) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord) ruby -W0 "with_$1.rb" "$2" ;;
@@ -235,11 +241,17 @@ test_client() {
     check "$1: new tables" client_on_new_tables "$1"
     check "$1: converted tables" client_on_converted_tables "$1"
     check "$1: converted tables, nextval not redirected" client_alone "$1"
+    ! is_client_of "$1" "${dumping_clients[@]}" || check "$1: a dumped schema, in an empty database" client_loads_schema "$1"
 }
 
 # What clients that ask for numbers do by themselves.
 client_asks() {
     ! is_client_of "$1" "${asking_clients[@]}" || { client_does "$1" ask && makes_ids; }
+}
+
+client_asks_in_vain() {
+    ! is_client_of "$1" "${asking_clients[@]}" ||
+        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session'
 }
 
 client_on_new_tables() {
@@ -262,6 +274,14 @@ client_on_converted_tables() {
     is_well && client_uses "$1" && makes_ids
 }
 
+# A schema that was dumped where the tables are converted makes tables that have IDs as well.
+client_loads_schema() {
+    rm -rf "$workspace/schema"
+    client_database && redirect_nextval && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
+        client_does "$1" dump && client_database 'snowflake.convert_new_columns = on' && redirect_nextval &&
+        client_does "$1" load && client_uses "$1" && makes_ids && is_well
+}
+
 # Tells whether snowflake.check() found something, and its commands have mended it.
 client_is_mended() {
     local command
@@ -275,10 +295,9 @@ client_is_mended() {
 
 # The keys that INSERT returns are IDs; whoever asks for a number gets an error.
 client_alone() {
-    client_database && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null &&
-        client_uses "$1" && makes_ids && is_well || return 1
-    ! is_client_of "$1" "${asking_clients[@]}" ||
-        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session'
+    client_database && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null || return 1
+    client_uses "$1" && makes_ids && is_well || return 1
+    client_asks_in_vain "$1"
 }
 
 # The sequences of JPA and of Doctrine belong to no column: they are converted by their names, with their blocks.
