@@ -13,6 +13,7 @@ client_packages() {
     psycopg3) echo python3-psycopg ;;
     sqlalchemy) echo python3-psycopg2 python3-sqlalchemy alembic ;;
     django) echo python3-psycopg2 python3-django ;;
+    peewee) echo python3-psycopg2 python3-peewee ;;
     activerecord) echo ruby-activerecord ruby-pg ;;
     pdo) echo php-cli php-pgsql ;;
     doctrine) echo php-cli php-pgsql php-doctrine-orm ;;
@@ -29,7 +30,7 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django activerecord pdo dbd pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee activerecord pdo dbd pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
@@ -37,7 +38,7 @@ asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
 sequence_clients=(doctrine eclipselink hibernate)
 
 # Those that dump a schema, and load it elsewhere.
-dumping_clients=(activerecord)
+dumping_clients=(peewee activerecord)
 
 # Those whose step "migrate" puts a serial, with a sequence of its own, in the place of a converted column. Where
 # convert_new_columns is on, it is converted at once; else snowflake.check() finds and mends that.
@@ -46,7 +47,7 @@ replacing_clients=(django)
 # What the program gets for a key.
 key_of_client() {
     case "$1" in
-    psycopg2 | psycopg3 | sqlalchemy | django) echo int ;;
+    psycopg2 | psycopg3 | sqlalchemy | django | peewee) echo int ;;
     activerecord) echo Integer ;;
     pdo) echo integer ;;
     dbd) echo scalar ;;
@@ -84,7 +85,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django activerecord pdo doctrine dbd \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee activerecord pdo doctrine dbd \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -182,7 +183,7 @@ client() {
         cd "$programs"
         export PYTHONDONTWRITEBYTECODE=1 SCHEMA=$workspace/schema
         case "$1" in
-        psycopg2 | psycopg3 | sqlalchemy | django) /usr/bin/python3 "with_$1.py" "$2" ;;
+        psycopg2 | psycopg3 | sqlalchemy | django | peewee) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord) ruby -W0 "with_$1.rb" "$2" ;;
         pdo | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
         dbd) perl "with_$1.pl" "$2" ;;
