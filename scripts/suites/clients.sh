@@ -15,6 +15,7 @@ client_packages() {
     django) echo python3-psycopg2 python3-django ;;
     peewee) echo python3-psycopg2 python3-peewee ;;
     activerecord) echo ruby-activerecord ruby-pg ;;
+    sequel) echo ruby-sequel ruby-pg ;;
     pdo) echo php-cli php-pgsql ;;
     doctrine) echo php-cli php-pgsql php-doctrine-orm ;;
     dbd) echo libdbd-pg-perl ;;
@@ -30,7 +31,7 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee activerecord pdo dbd pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee activerecord sequel pdo dbd pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
@@ -38,7 +39,7 @@ asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
 sequence_clients=(doctrine eclipselink hibernate)
 
 # Those that dump a schema, and load it elsewhere.
-dumping_clients=(peewee activerecord)
+dumping_clients=(peewee activerecord sequel)
 
 # Those whose step "migrate" puts a serial, with a sequence of its own, in the place of a converted column. Where
 # convert_new_columns is on, it is converted at once; else snowflake.check() finds and mends that.
@@ -48,7 +49,7 @@ replacing_clients=(django)
 key_of_client() {
     case "$1" in
     psycopg2 | psycopg3 | sqlalchemy | django | peewee) echo int ;;
-    activerecord) echo Integer ;;
+    activerecord | sequel) echo Integer ;;
     pdo) echo integer ;;
     dbd) echo scalar ;;
     pgx) echo int64 ;;
@@ -85,7 +86,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django peewee activerecord pdo doctrine dbd \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee activerecord sequel pdo doctrine dbd \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -184,7 +185,7 @@ client() {
         export PYTHONDONTWRITEBYTECODE=1 SCHEMA=$workspace/schema
         case "$1" in
         psycopg2 | psycopg3 | sqlalchemy | django | peewee) /usr/bin/python3 "with_$1.py" "$2" ;;
-        activerecord) ruby -W0 "with_$1.rb" "$2" ;;
+        activerecord | sequel) ruby -W0 "with_$1.rb" "$2" ;;
         pdo | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
         dbd) perl "with_$1.pl" "$2" ;;
         pgx) "$workspace/with_pgx" "$2" ;;
