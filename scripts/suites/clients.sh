@@ -14,6 +14,7 @@ client_packages() {
     sqlalchemy) echo python3-psycopg2 python3-sqlalchemy alembic ;;
     django) echo python3-psycopg2 python3-django ;;
     peewee) echo python3-psycopg2 python3-peewee ;;
+    odbc) echo python3-pyodbc odbc-postgresql ;;
     activerecord) echo ruby-activerecord ruby-pg ;;
     sequel) echo ruby-sequel ruby-pg ;;
     pdo) echo php-cli php-pgsql ;;
@@ -31,10 +32,10 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee activerecord sequel pdo dbd pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo dbd pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
-asking_clients=(psycopg2 psycopg3 sqlalchemy pdo dbd pgx node_postgres)
+asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd pgx node_postgres)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
 
@@ -48,7 +49,7 @@ replacing_clients=(django)
 # What the program gets for a key.
 key_of_client() {
     case "$1" in
-    psycopg2 | psycopg3 | sqlalchemy | django | peewee) echo int ;;
+    psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) echo int ;;
     activerecord | sequel) echo Integer ;;
     pdo) echo integer ;;
     dbd) echo scalar ;;
@@ -86,7 +87,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django peewee activerecord sequel pdo doctrine dbd \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo doctrine dbd \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -184,7 +185,7 @@ client() {
         cd "$programs"
         export PYTHONDONTWRITEBYTECODE=1 SCHEMA=$workspace/schema
         case "$1" in
-        psycopg2 | psycopg3 | sqlalchemy | django | peewee) /usr/bin/python3 "with_$1.py" "$2" ;;
+        psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord | sequel) ruby -W0 "with_$1.rb" "$2" ;;
         pdo | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
         dbd) perl "with_$1.pl" "$2" ;;
@@ -253,7 +254,7 @@ client_asks() {
 
 client_asks_in_vain() {
     ! is_client_of "$1" "${asking_clients[@]}" ||
-        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session'
+        client_fails "$1" ask 'reached maximum value of sequence|not yet defined in this session|@@IDENTITY is null'
 }
 
 client_on_new_tables() {
