@@ -19,6 +19,7 @@ client_packages() {
     sequel) echo ruby-sequel ruby-pg ;;
     pdo) echo php-cli php-pgsql ;;
     doctrine) echo php-cli php-pgsql php-doctrine-orm ;;
+    eloquent) echo php-cli php-pgsql php-illuminate-database ;;
     dbd) echo libdbd-pg-perl ;;
     eclipselink) echo default-jdk-headless libpostgresql-jdbc-java libeclipselink-java ;;
     hibernate) echo default-jdk-headless libpostgresql-jdbc-java libhibernate3-java libjavassist-java libslf4j-java \
@@ -32,7 +33,7 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo dbd pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd pgx node_postgres)
@@ -51,7 +52,7 @@ key_of_client() {
     case "$1" in
     psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) echo int ;;
     activerecord | sequel) echo Integer ;;
-    pdo) echo integer ;;
+    pdo | eloquent) echo integer ;;
     dbd) echo scalar ;;
     pgx) echo int64 ;;
     drizzle) echo bigint ;;
@@ -87,7 +88,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo doctrine dbd \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent doctrine dbd \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -187,7 +188,7 @@ client() {
         case "$1" in
         psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord | sequel) ruby -W0 "with_$1.rb" "$2" ;;
-        pdo | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
+        pdo | eloquent | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
         dbd) perl "with_$1.pl" "$2" ;;
         pgx) "$workspace/with_pgx" "$2" ;;
         eclipselink) java -cp "$(java_path "$1"):/usr/share/java/postgresql.jar:$workspace/java/$1" WithEclipseLink "$2" ;;
