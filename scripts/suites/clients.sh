@@ -21,6 +21,7 @@ client_packages() {
     doctrine) echo php-cli php-pgsql php-doctrine-orm ;;
     eloquent) echo php-cli php-pgsql php-illuminate-database ;;
     dbd) echo libdbd-pg-perl ;;
+    rose) echo libdbd-pg-perl librose-db-object-perl ;;
     eclipselink) echo default-jdk-headless libpostgresql-jdbc-java libeclipselink-java ;;
     hibernate) echo default-jdk-headless libpostgresql-jdbc-java libhibernate3-java libjavassist-java libslf4j-java \
         libgeronimo-jpa-2.0-spec-java ;;
@@ -33,10 +34,12 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd pgx node_postgres)
+# Those that know a serial by its default, and find none where that calls snowflake.nextval.
+redirected_clients=(rose)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
 
@@ -53,7 +56,7 @@ key_of_client() {
     psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) echo int ;;
     activerecord | sequel) echo Integer ;;
     pdo | eloquent) echo integer ;;
-    dbd) echo scalar ;;
+    dbd | rose) echo scalar ;;
     pgx) echo int64 ;;
     drizzle) echo bigint ;;
     eclipselink | hibernate) echo Long ;;
@@ -88,7 +91,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent doctrine dbd \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent doctrine dbd rose \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -189,7 +192,7 @@ client() {
         psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord | sequel) ruby -W0 "with_$1.rb" "$2" ;;
         pdo | eloquent | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
-        dbd) perl "with_$1.pl" "$2" ;;
+        dbd | rose) perl "with_$1.pl" "$2" ;;
         pgx) "$workspace/with_pgx" "$2" ;;
         eclipselink) java -cp "$(java_path "$1"):/usr/share/java/postgresql.jar:$workspace/java/$1" WithEclipseLink "$2" ;;
         hibernate) java --add-opens java.base/java.lang=ALL-UNNAMED \
@@ -300,6 +303,10 @@ client_is_mended() {
 # The keys that INSERT returns are IDs; whoever asks for a number gets an error.
 client_alone() {
     client_database && make_tables_of_client "$1" && sql_of_app 'CALL snowflake.convert_all()' >/dev/null || return 1
+    if is_client_of "$1" "${redirected_clients[@]}"; then
+        client_fails "$1" use 'invalid input syntax for type bigint: "snowflake.nextval'
+        return
+    fi
     client_uses "$1" && makes_ids && is_well || return 1
     client_asks_in_vain "$1"
 }
