@@ -22,6 +22,8 @@ client_packages() {
     eloquent) echo php-cli php-pgsql php-illuminate-database ;;
     dbd) echo libdbd-pg-perl ;;
     rose) echo libdbd-pg-perl librose-db-object-perl ;;
+    dbix_class) echo libdbd-pg-perl libdbix-class-perl libdbix-class-schema-loader-perl libdatetime-format-pg-perl \
+        libsql-translator-perl ;;
     eclipselink) echo default-jdk-headless libpostgresql-jdbc-java libeclipselink-java ;;
     hibernate) echo default-jdk-headless libpostgresql-jdbc-java libhibernate3-java libjavassist-java libslf4j-java \
         libgeronimo-jpa-2.0-spec-java ;;
@@ -34,17 +36,17 @@ client_packages() {
 
 node_clients=(node_postgres knex sequelize typeorm drizzle)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
-plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose pgx
+plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose dbix_class pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
-asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd pgx node_postgres)
+asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd dbix_class pgx node_postgres)
 # Those that know a serial by its default, and find none where that calls snowflake.nextval.
 redirected_clients=(rose)
 # Those that ask for numbers of a sequence whenever they insert.
 sequence_clients=(doctrine eclipselink hibernate)
 
 # Those that dump a schema, and load it elsewhere.
-dumping_clients=(peewee activerecord sequel)
+dumping_clients=(peewee activerecord sequel dbix_class)
 
 # Those whose step "migrate" puts a serial, with a sequence of its own, in the place of a converted column. Where
 # convert_new_columns is on, it is converted at once; else snowflake.check() finds and mends that.
@@ -56,7 +58,7 @@ key_of_client() {
     psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) echo int ;;
     activerecord | sequel) echo Integer ;;
     pdo | eloquent) echo integer ;;
-    dbd | rose) echo scalar ;;
+    dbd | rose | dbix_class) echo scalar ;;
     pgx) echo int64 ;;
     drizzle) echo bigint ;;
     eclipselink | hibernate) echo Long ;;
@@ -91,7 +93,7 @@ declare -A missing_clients=()
 # Installs what the clients need, and notes what is not to be had.
 install_clients() {
     local client package
-    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent doctrine dbd rose \
+    for client in psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent doctrine dbd rose dbix_class \
         eclipselink hibernate pgx pgpool partman cron; do
         for package in $(client_packages "$client"); do
             is_packaged "$package" || missing_clients[$client]="there is no package $package here"
@@ -192,7 +194,7 @@ client() {
         psycopg2 | psycopg3 | sqlalchemy | django | peewee | odbc) /usr/bin/python3 "with_$1.py" "$2" ;;
         activerecord | sequel) ruby -W0 "with_$1.rb" "$2" ;;
         pdo | eloquent | doctrine) php -d error_reporting=E_ERROR "with_$1.php" "$2" ;;
-        dbd | rose) perl "with_$1.pl" "$2" ;;
+        dbd | rose | dbix_class) perl "with_$1.pl" "$2" ;;
         pgx) "$workspace/with_pgx" "$2" ;;
         eclipselink) java -cp "$(java_path "$1"):/usr/share/java/postgresql.jar:$workspace/java/$1" WithEclipseLink "$2" ;;
         hibernate) java --add-opens java.base/java.lang=ALL-UNNAMED \
