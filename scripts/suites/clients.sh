@@ -39,7 +39,7 @@ node_clients=(node_postgres knex sequelize typeorm drizzle)
 plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose dbix_class pgx
     "${node_clients[@]}")
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
-asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd dbix_class pgx node_postgres)
+asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd dbix_class eclipselink pgx node_postgres)
 # Those that know a serial by its default, and find none where that calls snowflake.nextval.
 redirected_clients=(rose)
 # Those that ask for numbers of a sequence whenever they insert.
@@ -313,15 +313,17 @@ client_alone() {
     client_asks_in_vain "$1"
 }
 
-# The sequences of JPA and of Doctrine belong to no column: they are converted by their names, with their blocks.
+# The sequences of JPA and of Doctrine belong to no column: they are converted by their names, with their blocks. What belongs
+# to a column is converted as ever.
 convert_sequences_of_client() {
     sql_of_app "SELECT snowflake.convert_sequence_to_snowflake(seqrelid, increment => 'keep') FROM pg_sequence
-                    WHERE seqrelid IN ('customers_id_seq'::regclass, 'orders_id_seq'::regclass)" >/dev/null 2>&1
+                    WHERE seqrelid IN ('customers_id_seq'::regclass, 'orders_id_seq'::regclass)" >/dev/null 2>&1 &&
+        sql_of_app 'CALL snowflake.convert_all()' >/dev/null 2>&1
 }
 
 sequence_client_redirected() {
     client_database && redirect_nextval && client_does "$1" create && client_does "$1" use &&
-        convert_sequences_of_client && client_uses "$1" && makes_ids && client_uses "$1" && makes_ids &&
+        convert_sequences_of_client && client_uses "$1" && makes_ids && client_uses "$1" && makes_ids && client_asks "$1" &&
         client_does "$1" migrate && client_uses "$1" && makes_ids
 }
 
@@ -331,7 +333,7 @@ sequence_client_alone() {
     doctrine) client_fails doctrine use 'not yet defined in this session|reached maximum value of sequence' ;;
     # A sequence with blocks has no guard: the server's own numbers go on.
     *) client_does "$1" use && holds 'SELECT max(id) < 10000 FROM customers' ;;
-    esac
+    esac && client_asks_in_vain "$1"
 }
 
 # Poolers, and extensions that use what tables have.

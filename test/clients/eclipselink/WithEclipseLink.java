@@ -1,4 +1,5 @@
-// EclipseLink over JDBC: keys of the strategy SEQUENCE, of which it takes 50 at once and counts them down.
+// EclipseLink over JDBC: keys of the strategy SEQUENCE, of which it takes 50 at once and counts them down; and in the step
+// "ask" those of the strategy IDENTITY, for which it asks for lastval.
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -36,6 +37,28 @@ public class WithEclipseLink {
         public Customer customer;
     }
 
+    @Entity(name = "Note")
+    @Table(name = "notes")
+    public static class Note {
+        @Id
+        @GeneratedValue(strategy = GenerationType.IDENTITY)
+        public Long id;
+        public String note;
+    }
+
+    static void ask(EntityManager manager) {
+        manager.getTransaction().begin();
+        for (int i = 0; i < 10; ++i) {
+            Note note = new Note();
+            note.note = "told";
+            manager.persist(note);
+            manager.flush();
+            Object greatest = manager.createQuery("SELECT MAX(n.id) FROM Note n").getSingleResult();
+            if (note.id < 1000 || !note.id.equals(greatest)) throw new IllegalStateException(note.id + " is not " + greatest);
+        }
+        manager.getTransaction().commit();
+    }
+
     static void use(EntityManager manager) {
         Set<Long> keys = new HashSet<>();
         manager.getTransaction().begin();
@@ -68,6 +91,7 @@ public class WithEclipseLink {
         EntityManager manager = Persistence.createEntityManagerFactory("shop", properties).createEntityManager();
         manager.createNativeQuery("SELECT 1").getResultList();
         if (arguments[0].equals("use")) use(manager);
+        if (arguments[0].equals("ask")) ask(manager);
         manager.getEntityManagerFactory().close();
     }
 }
