@@ -58,7 +58,13 @@ switch ($argv[1]) {
         (new SchemaTool($manager))->createSchema($classes);
         break;
     case 'migrate':
-        (new SchemaTool($manager))->updateSchema($classes, true);
+        $tool = new SchemaTool($manager);
+        // It drops what it does not know, but for what a filter hides. The tables are as the classes say.
+        verify($tool->getUpdateSchemaSql($classes) === ['DROP SEQUENCE snowflake.id_seq CASCADE'], 'unfiltered');
+        $configuration->setSchemaAssetsFilter(
+            fn ($asset) => !str_starts_with(is_string($asset) ? $asset : $asset->getName(), 'snowflake.'));
+        verify($tool->getUpdateSchemaSql($classes) === [], $tool->getUpdateSchemaSql($classes));
+        $tool->updateSchema($classes);
         break;
     case 'use':
         $customer = new Customer();
