@@ -34,7 +34,7 @@ client_packages() {
     esac
 }
 
-node_clients=(node_postgres knex sequelize typeorm drizzle)
+node_clients=(node_postgres knex sequelize typeorm drizzle kysely)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
 plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose dbix_class pgx
     "${node_clients[@]}")
