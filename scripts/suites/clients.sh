@@ -34,7 +34,7 @@ client_packages() {
     esac
 }
 
-node_clients=(node_postgres knex sequelize typeorm drizzle kysely)
+node_clients=(node_postgres knex sequelize typeorm drizzle kysely mikro_orm)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
 plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose dbix_class pgx
     "${node_clients[@]}")
@@ -60,7 +60,7 @@ key_of_client() {
     pdo | eloquent) echo integer ;;
     dbd | rose | dbix_class) echo scalar ;;
     pgx) echo int64 ;;
-    drizzle) echo bigint ;;
+    drizzle | mikro_orm) echo bigint ;;
     eclipselink | hibernate) echo Long ;;
     *) echo string ;;
     esac
