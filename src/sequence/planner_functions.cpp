@@ -38,7 +38,9 @@ bool is_known(const void *argument) {
     const auto *node = static_cast<const Node *>(argument);
     if (IsA(node, FuncExpr)) {
         const auto *call = reinterpret_cast<const FuncExpr *>(node);
-        return call->funcid == F_REGCLASS && is_known(linitial(call->args));
+        if (call->funcid != F_REGCLASS)
+            return false;
+        node = static_cast<const Node *>(linitial(call->args));
     }
     return IsA(node, Const) && !reinterpret_cast<const Const *>(node)->constisnull;
 }
