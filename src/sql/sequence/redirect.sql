@@ -77,6 +77,22 @@ CREATE TRIGGER redirect_is_written
     FOR EACH ROW EXECUTE FUNCTION snowflake._redirect_is_written();
 ALTER TABLE snowflake._redirect ENABLE ALWAYS TRIGGER redirect_is_written;
 
+-- Tells how many converted sequences the server's own nextval is called on.
+CREATE FUNCTION snowflake._redirected_sequences()
+    RETURNS bigint
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN (SELECT count(*) FROM pg_sequence q
+                WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+                  AND EXISTS (SELECT FROM pg_depend d
+                                  CROSS JOIN LATERAL snowflake._sequence_uses(d.classid, d.objid) used
+                                  WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = q.seqrelid
+                                    AND used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval'));
+END
+$function$;
+
 CREATE FUNCTION snowflake.redirect_nextval(enabled boolean DEFAULT true)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -88,6 +104,11 @@ BEGIN
         INSERT INTO snowflake._redirect VALUES (true);
     ELSE
         DELETE FROM snowflake._redirect;
+        IF snowflake._redirected_sequences() > 0 THEN
+            RAISE WARNING 'the server''s own nextval, which is called on % converted sequence(s), fails there from now on',
+                    snowflake._redirected_sequences()
+                USING HINT = 'To go on: SELECT snowflake.redirect_nextval();';
+        END IF;
     END IF;
 END
 $function$;
