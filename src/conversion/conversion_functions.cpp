@@ -59,6 +59,15 @@ void put_use(const ReturnSetInfo &result, const expression::Use &use) {
     tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
 }
 
+// Returns OIDs as rows of one column; InvalidOid is null.
+void put_oids(const ReturnSetInfo &result, const List *oids) {
+    for (int i = 0; i < list_length(oids); ++i) {
+        Datum value = ObjectIdGetDatum(list_nth_oid(oids, i));
+        bool is_null = !OidIsValid(list_nth_oid(oids, i));
+        tuplestore_putvalues(result.setResult, result.setDesc, &value, &is_null);
+    }
+}
+
 // Numbers that a trial is made with.
 struct Numbers {
     std::int64_t *values;
@@ -147,19 +156,11 @@ SNOWFLAKE_FUNCTION(snowflake_types_of_constants);
 Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const auto put = [&result](Oid type) {
-        Datum value = ObjectIdGetDatum(type);
-        bool is_null = !OidIsValid(type);
-        tuplestore_putvalues(result.setResult, result.setDesc, &value, &is_null);
-    };
     const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
     for (int i = 0; i < list_length(trees); ++i) {
         auto *tree = static_cast<Node *>(list_nth(trees, i));
-        if (tree == nullptr)
-            put(InvalidOid);
-        const List *types = expression::types_of_constants(tree);
-        for (int j = 0; j < list_length(types); ++j)
-            put(list_nth_oid(types, j));
+        put_oids(result, tree == nullptr ? list_make1_oid(InvalidOid)
+                                         : expression::types_of_constants(tree));
     }
     return Datum{0};
 }
@@ -172,12 +173,8 @@ Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {
     const List *trees = expression::stored_in(RewriteRelationId, PG_GETARG_OID(0));
     for (int i = 0; i < list_length(trees); ++i) {
         auto *tree = static_cast<Node *>(list_nth(trees, i));
-        const List *relations = tree == nullptr ? NIL : expression::relations_inserted_into(tree);
-        for (int j = 0; j < list_length(relations); ++j) {
-            Datum value = ObjectIdGetDatum(list_nth_oid(relations, j));
-            bool is_null = false;
-            tuplestore_putvalues(result.setResult, result.setDesc, &value, &is_null);
-        }
+        if (tree != nullptr)
+            put_oids(result, expression::relations_inserted_into(tree));
     }
     return Datum{0};
 }

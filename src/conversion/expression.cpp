@@ -95,21 +95,16 @@ bool is_name_of(const char *written, Oid sequence) {
     return true;
 }
 
-// Whether a conversion puts snowflake.nextval in the place of the call.
-bool is_unconverted(Callee callee) {
-    return callee == Callee::server_nextval;
-}
-
 bool names_sequence(const Use &use, Oid sequence) {
-    return use.sequence == sequence ||
-           (is_unconverted(use.callee) && use.name != nullptr && is_name_of(use.name, sequence));
+    return use.sequence == sequence || (use.callee == Callee::server_nextval &&
+                                        use.name != nullptr && is_name_of(use.name, sequence));
 }
 
 // What to replace, and by what.
 struct Replacement {
     Oid sequence;
-    bool (*is_meant)(Callee); // the calls that are replaced
-    Node *in_place;           // what stands for them afterwards
+    Callee callee;  // whose calls are replaced
+    Node *in_place; // what stands for them afterwards
     bool found;
 };
 
@@ -119,7 +114,7 @@ Node *replace(Node *node, void *context) {
     auto &replacement = *static_cast<Replacement *>(context);
     Use use;
     List *arguments = NIL;
-    if (read_call(node, use, &arguments) && replacement.is_meant(use.callee) &&
+    if (read_call(node, use, &arguments) && use.callee == replacement.callee &&
         names_sequence(use, replacement.sequence)) {
         replacement.found = true;
         return static_cast<Node *>(copyObjectImpl(replacement.in_place));
@@ -127,9 +122,9 @@ Node *replace(Node *node, void *context) {
     return server::mutate_expression(node, replace, context);
 }
 
-Node *replaced(Node *tree, Oid sequence, bool (*is_meant)(Callee), Node *in_place) {
+Node *replaced(Node *tree, Oid sequence, Callee callee, Node *in_place) {
     Replacement replacement{
-        .sequence = sequence, .is_meant = is_meant, .in_place = in_place, .found = false};
+        .sequence = sequence, .callee = callee, .in_place = in_place, .found = false};
     Node *result = replace(tree, &replacement);
     return replacement.found ? result : nullptr;
 }
@@ -258,20 +253,19 @@ Node *with_calls_replaced(Node *tree, Oid sequence, Direction direction) {
     auto *call = makeFuncExpr(
         to_snowflake ? schema::find_function("nextval", REGCLASSOID) : Oid{F_NEXTVAL}, INT8OID,
         server::list_of(constant_of(sequence)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-    const auto is_converted = [](Callee callee) { return callee == Callee::nextval; };
-    return replaced(tree, sequence, to_snowflake ? is_unconverted : +is_converted,
+    return replaced(tree, sequence, to_snowflake ? Callee::server_nextval : Callee::nextval,
                     reinterpret_cast<Node *>(call));
 }
 
 Node *with_calls_as(Node *tree, Oid sequence, Node *in_place) {
-    return replaced(tree, sequence, is_unconverted, in_place);
+    return replaced(tree, sequence, Callee::server_nextval, in_place);
 }
 
 bool is_call(Node *tree, Oid sequence) {
     Use use;
     List *arguments = NIL;
     return read_call(strip_implicit_coercions(tree), use, &arguments) &&
-           (is_unconverted(use.callee) || use.callee == Callee::nextval) &&
+           (use.callee == Callee::server_nextval || use.callee == Callee::nextval) &&
            names_sequence(use, sequence);
 }
 

@@ -98,15 +98,18 @@ CREATE FUNCTION snowflake.redirect_nextval(enabled boolean DEFAULT true)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
+DECLARE
+    left_behind bigint;
 BEGIN
     PERFORM snowflake._set_redirect(enabled);
     IF enabled THEN
         INSERT INTO snowflake._redirect VALUES (true);
     ELSE
         DELETE FROM snowflake._redirect;
-        IF snowflake._redirected_sequences() > 0 THEN
+        left_behind := snowflake._redirected_sequences();
+        IF left_behind > 0 THEN
             RAISE WARNING 'the server''s own nextval, which is called on % converted sequence(s), fails there from now on',
-                    snowflake._redirected_sequences()
+                    left_behind
                 USING HINT = 'To go on: SELECT snowflake.redirect_nextval();';
         END IF;
     END IF;

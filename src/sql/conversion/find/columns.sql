@@ -53,7 +53,7 @@ CREATE FUNCTION snowflake._conversion_defaults(
     SET quote_all_identifiers = off
     AS $function$
 DECLARE
-    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    sequence_owner constant oid := snowflake._owner(seq);
     redirected constant boolean := snowflake.redirects_nextval();
 BEGIN
     RETURN QUERY
@@ -112,7 +112,7 @@ CREATE FUNCTION snowflake._linked_columns(
     SET jit = off
     AS $function$
 DECLARE
-    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    sequence_owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         WITH RECURSIVE linked(relid, attnum) AS (

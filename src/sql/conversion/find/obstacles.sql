@@ -10,7 +10,7 @@ CREATE FUNCTION snowflake._users_of(
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 DECLARE
-    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    sequence_owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         SELECT d.classid, d.objid, d.objsubid, CASE WHEN NOT snowflake._is_taken_along(sequence_owner, object.owner) THEN object.owner END
@@ -223,7 +223,7 @@ CREATE FUNCTION snowflake._obstacles_of_owners(
     SET jit = off
     AS $function$
 DECLARE
-    sequence_owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    sequence_owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         SELECT format('foreign key %I of table %s cannot be made again: %I may not reference table %s: '

@@ -7,7 +7,7 @@ CREATE FUNCTION snowflake._strangers_defaults(seq regclass)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
-    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         SELECT format('default of column %I of %s, which %I owns, stays as it is: %s',
@@ -34,7 +34,7 @@ CREATE FUNCTION snowflake._strangers_references(seq regclass, columns snowflake.
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
-    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = seq);
+    owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         SELECT format('column %I of %s, which %I owns, stays %s: no new ID fits into it', a.attname,

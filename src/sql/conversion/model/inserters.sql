@@ -15,7 +15,7 @@ CREATE FUNCTION snowflake._inserters(tab regclass, through_others boolean)
     SET jit = off
     AS $function$
 DECLARE
-    owner constant oid := (SELECT relowner FROM pg_class WHERE oid = tab);
+    owner constant oid := snowflake._owner(tab);
 BEGIN
     RETURN QUERY
         WITH RECURSIVE way(relid, privilege) AS (
