@@ -55,10 +55,16 @@ void require_callee(Oid function) {
     ReleaseSysCache(tuple);
     if (server::may_act_for(author, GetUserId()))
         return;
+    // Code that catches the error of the query must not find the rest of the command unwatched.
     const Pending due = pending;
-    pending = {};
-    run_check(due, function);
-    pending = due;
+    PG_TRY();
+    {
+        pending = {};
+        run_check(due, function);
+    }
+    PG_FINALLY();
+    { pending = due; }
+    PG_END_TRY();
 }
 
 void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_id,
