@@ -59,6 +59,7 @@ struct Reading {
 };
 
 Reading begin_reading(Relation table) {
+    PreventCommandIfParallelMode("reading snowflake.nodes"); // by the latest snapshot
     return {.table = table,
             .snapshot = RegisterSnapshot(GetLatestSnapshot()),
             .is_short = RelationGetNumberOfBlocks(table) <= few_pages};

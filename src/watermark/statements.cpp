@@ -4,11 +4,13 @@ namespace snowflake::statements {
 
 namespace {
 
-Snapshot outermost = nullptr; // of the running statements that use a table
+Snapshot oldest = nullptr; // of the running statements that use a table
 ExecutorRun_hook_type next_run = nullptr;
 
-// When the client sent the statement within which the library was loaded; 0: within none.
+// When the client sent the statement within which the library was loaded, and the transaction of
+// that time; 0: within none.
 TimestampTz loaded_within = 0;
+LocalTransactionId loaded_in = InvalidLocalTransactionId;
 
 bool uses_table(const PlannedStmt *statement) {
     ListCell *cell = nullptr;
@@ -18,15 +20,11 @@ bool uses_table(const PlannedStmt *statement) {
     return false;
 }
 
-// Tells whether the statement that the client has sent runs, and uses a table.
-bool is_within_statement() {
-    if (ActivePortal == nullptr)
-        return false;
-    ListCell *cell = nullptr;
-    foreach (cell, ActivePortal->stmts)
-        if (uses_table(lfirst_node(PlannedStmt, cell)))
-            return true;
-    return false;
+// Tells which of two snapshots of a session was taken first: transactions only end from one to the
+// next, and new ones come after xmax.
+bool is_older(Snapshot one, Snapshot other) {
+    return TransactionIdPrecedes(one->xmax, other->xmax) ||
+           (one->xmax == other->xmax && one->xcnt > other->xcnt);
 }
 
 // What ran before this was installed.
@@ -37,31 +35,37 @@ void run_next(QueryDesc *query, ScanDirection direction, std::uint64_t count, Mo
 
 template <typename... More>
 void run(QueryDesc *query, ScanDirection direction, std::uint64_t count, More... more) {
-    if (outermost != nullptr || !uses_table(query->plannedstmt)) {
+    Snapshot before = oldest;
+    if (!uses_table(query->plannedstmt) ||
+        (before != nullptr && !is_older(query->snapshot, before))) {
         run_next(query, direction, count, more...);
         return;
     }
-    outermost = query->snapshot;
+    oldest = query->snapshot;
     PG_TRY();
     { run_next(query, direction, count, more...); }
     PG_FINALLY();
-    { outermost = nullptr; }
+    { oldest = before; }
     PG_END_TRY();
 }
 
 } // namespace
 
-Snapshot outermost_snapshot() {
-    if (outermost != nullptr)
-        return outermost;
-    if (loaded_within != 0 && loaded_within == GetCurrentStatementStartTimestamp())
+Snapshot oldest_snapshot() {
+    if (oldest != nullptr)
+        return oldest;
+    if (loaded_within != 0 && loaded_within == GetCurrentStatementStartTimestamp() &&
+        loaded_in == server::current_transaction())
         return nullptr;
     return GetActiveSnapshot();
 }
 
 void init() {
-    if (is_within_statement())
+    // The planner of the client's statement loads the library before the statement runs.
+    if (ActivePortal != nullptr) {
         loaded_within = GetCurrentStatementStartTimestamp();
+        loaded_in = server::current_transaction();
+    }
     next_run = ExecutorRun_hook;
     ExecutorRun_hook = run;
 }

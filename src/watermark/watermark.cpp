@@ -265,6 +265,7 @@ void keep(FmgrInfo &call, const Key &key, std::optional<Id> bound, Snapshot snap
 // Opens a sequence for a reader. Raises the errors of find() about the server, the sequence and the
 // role.
 Relation open(Oid relid) {
+    PreventCommandIfParallelMode("snowflake.low_watermark()"); // which takes the latest snapshot
     if (RecoveryInProgress())
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("recovery is in progress"),
@@ -294,7 +295,7 @@ bool may_look(Oid relid) {
 std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     const Key key{.relid = relid, .padding = 0, .layout = layout};
     Relation sequence = open(relid);
-    Snapshot snapshot = statements::outermost_snapshot();
+    Snapshot snapshot = statements::oldest_snapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
     if (snapshot == nullptr) {
@@ -311,10 +312,10 @@ std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
 }
 
 void look_before(Oid relid, Layout layout) {
-    if (!ActiveSnapshotSet() || RecoveryInProgress() || !may_look(relid))
+    if (!ActiveSnapshotSet() || RecoveryInProgress() || IsInParallelMode() || !may_look(relid))
         return;
     Relation sequence = open(relid);
-    if (Snapshot snapshot = statements::outermost_snapshot(); snapshot != nullptr)
+    if (Snapshot snapshot = statements::oldest_snapshot(); snapshot != nullptr)
         (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, snapshot);
     relation_close(sequence, NoLock);
 }
