@@ -229,6 +229,28 @@ SET ROLE regress_snowflake_reader;
 SELECT nextval('redirected.people_id_seq');
 RESET ROLE;
 SELECT count(*), bool_and(is_id(id)) AS are_ids FROM people;
+-- A plan outlives the role that it was made for.
+BEGIN;
+REVOKE EXECUTE ON FUNCTION nextval(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION nextval(regclass) TO regress_snowflake_by_view;
+GRANT USAGE ON SEQUENCE people_id_seq TO regress_snowflake_by_view, regress_snowflake_reader;
+SET LOCAL ROLE regress_snowflake_reader;
+PREPARE by_whom AS SELECT is_id(nextval('redirected.people_id_seq'));
+SAVEPOINT refused;
+EXECUTE by_whom;
+ROLLBACK TO refused;
+SET LOCAL ROLE regress_snowflake_by_view;
+EXECUTE by_whom;
+DEALLOCATE by_whom;
+ROLLBACK;
+-- Where PUBLIC may not execute what stands for the server's function, that one is called.
+BEGIN;
+CREATE TABLE drawn (id serial);
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA snowflake FROM PUBLIC;
+GRANT ALL ON drawn, drawn_id_seq TO regress_snowflake_reader;
+SET LOCAL ROLE regress_snowflake_reader;
+INSERT INTO redirected.drawn DEFAULT VALUES RETURNING id;
+ROLLBACK;
 -- Rights that are missing are found.
 REVOKE USAGE ON SEQUENCE people_id_seq FROM regress_snowflake_by_view;
 GRANT INSERT ON people TO regress_snowflake_reader;

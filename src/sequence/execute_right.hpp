@@ -10,7 +10,7 @@ namespace snowflake {
 inline void require_execute(FmgrInfo &call, Oid function) {
     if (call.fn_extra != nullptr)
         return;
-    if (!server::may_execute(function))
+    if (!server::may_execute(GetUserId(), function))
         aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
     call.fn_extra = &call;
 }

@@ -83,7 +83,7 @@ constexpr Substitute substitutes[] = {
     {F_NEXTVAL, "_nextval", 1}, {F_CURRVAL, "_currval", 1}, {F_LASTVAL, "_lastval", 0}};
 
 // Returns the function that stands for one of the server's; InvalidOid: it is none of the three, or
-// the caller may not execute what would stand for it.
+// somebody has taken the right to execute what would stand for it from PUBLIC.
 Oid substitute_for(Oid function, Oid support) {
     const Oid argument = REGCLASSOID;
     for (const Substitute &substitute : substitutes) {
@@ -91,18 +91,19 @@ Oid substitute_for(Oid function, Oid support) {
             continue;
         const Oid found =
             schema::find_sibling(support, substitute.name, {&argument, substitute.arguments});
-        return OidIsValid(found) && server::may_execute(found) ? found : InvalidOid;
+        return OidIsValid(found) && server::may_execute(ACL_ID_PUBLIC, found) ? found : InvalidOid;
     }
     return InvalidOid;
 }
 
-// Returns what the call becomes; nullptr: it stays as it is. A caller that may not execute one of
-// the two functions gets the server's error about the one that was called.
+// Returns what the call becomes; nullptr: it stays as it is. A plan outlives the role that it was
+// made for: the function that stands for another asks for the right to execute that one when it is
+// called. An expression that belongs to no query is planned by who evaluates it, who then gets the
+// server's error about the function that was called.
 Node *simplify(const SupportRequestSimplify &request, Oid support) {
     const FuncExpr &call = *request.fcall;
-    if (!server::may_execute(support) || !server::may_execute(call.funcid))
-        return nullptr;
-    if (may_be_batched(request))
+    if (may_be_batched(request) && server::may_execute(GetUserId(), support) &&
+        server::may_execute(GetUserId(), call.funcid))
         return batched(call, support);
     const Oid substitute = substitute_for(call.funcid, support);
     if (!OidIsValid(substitute))

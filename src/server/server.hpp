@@ -399,12 +399,12 @@ inline Oid owner_of(Oid relation) {
     return owner;
 }
 
-// Tells whether the current role has the right to execute a function.
-inline bool may_execute(Oid function) {
+// Tells whether a role, or everybody (ACL_ID_PUBLIC), has the right to execute a function.
+inline bool may_execute(Oid role, Oid function) {
 #if PG_VERSION_NUM >= 160000
-    return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+    return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
-    return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+    return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 
