@@ -36,7 +36,7 @@ test_debian_packages() {
     check "$release: the packages are built" builds_packages
     install_in_chroot build lintian
     check "$release: lintian has nothing to say of them" lintian_is_silent
-    for package in "$workspace"/chroots/build/build/postgresql-*-snowflake_*.deb; do
+    for package in "$workspace"/chroots/build/build/postgresql-*-snowflake-ids_*.deb; do
         [ -e "$package" ] || continue
         version=${package##*/postgresql-}
         version=${version%%-*}
@@ -54,6 +54,7 @@ test_installed_package() {
     make_chroot server "$1" "postgresql-$version"
     as_root cp "$3" "$workspace/chroots/server/root/snowflake.deb"
     check "$name: the package works without a compiler, and removing it leaves nothing" package_comes_and_goes "$version"
+    check "$name: the package replaces pgEdge's, and apt upgrades neither to the other" package_is_no_upgrade "$version"
     remove_chroot server
     [ "$version" -lt 18 ] || test_extension_image "$1" "$version" "$3"
 }
@@ -63,7 +64,7 @@ builds_packages() {
     copy_checkout_to build /build/snowflake
     run_documented build /build/snowflake "Debian packages" &&
         in_chroot build sh -ec 'for version in $(ls /usr/include/postgresql | grep "^[0-9]"); do
-            ls "/build/postgresql-${version}-snowflake_$0"-1_*.deb
+            ls "/build/postgresql-${version}-snowflake-ids_$0"-1_*.deb
         done' "$(version_of_extension)"
 }
 
@@ -80,9 +81,35 @@ package_comes_and_goes() {
     quietly in_chroot server pg_virtualenv -v "$version" true
     list_files server >"$workspace/before"
     install_in_chroot server /root/snowflake.deb && extension_works server "$version" || return 1
-    quietly in_chroot server apt-get remove -y -q "postgresql-$version-snowflake"
+    quietly in_chroot server apt-get remove -y -q "postgresql-$version-snowflake-ids"
     list_files server | diff "$workspace/before" - &&
-        ! in_chroot server dpkg-query -W "postgresql-$version-snowflake" 2>/dev/null
+        ! in_chroot server dpkg-query -W "postgresql-$version-snowflake-ids" 2>/dev/null
+}
+
+# Installs a stand-in for pgEdge's package, which has the same files, then the package; an upgrade keeps it beside a
+# repository that has a newer one of pgEdge's.
+package_is_no_upgrade() {
+    local version=$1 theirs=postgresql-$1-snowflake ours=postgresql-$1-snowflake-ids
+    quietly in_chroot server sh -ec 'mkdir /repository; cd /repository
+        for version in 2.6.0 99; do
+            mkdir -p package/DEBIAN "package/usr/lib/postgresql/$0/lib"
+            echo theirs >"package/usr/lib/postgresql/$0/lib/snowflake.so"
+            printf "%s\n" "Package: $1" "Version: $version" "Architecture: all" "Maintainer: nobody <nobody@localhost>" \
+                "Description: stand-in" >package/DEBIAN/control
+            dpkg-deb --root-owner-group -b package "$version.deb"
+        done
+        { dpkg-deb -f 99.deb; echo "Filename: ./99.deb"; echo "Size: $(stat -c %s 99.deb)"
+          echo "SHA256: $(sha256sum 99.deb | cut -d" " -f1)"; } >Packages
+        echo "deb [trusted=yes] file:/repository ./" >/etc/apt/sources.list.d/theirs.list' "$version" "$theirs" &&
+        install_in_chroot server /repository/2.6.0.deb && install_in_chroot server /root/snowflake.deb &&
+        quietly in_chroot server apt-get update -q &&
+        grep -q 'Candidate: 99' <<<"$(in_chroot server apt-cache policy "$theirs")" &&
+        quietly in_chroot server apt-get dist-upgrade -y -q &&
+        is_installed "$ours" && ! is_installed "$theirs" && extension_works server "$version"
+}
+
+is_installed() {
+    [ "$(in_chroot server dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
 # Lists the files of a chroot, but for what apt and dpkg note.
