@@ -42,8 +42,11 @@ Limits limits_of(const Sequence &sequence, Layout layout, std::int64_t now_us,
     return limits;
 }
 
-// Writes to the page that everything up to last is reserved.
-void write_last(const LockedPage &page, Sequence &sequence, Layout layout, Id last) {
+// Writes to the page that everything up to last is reserved. This function and those below that
+// nextval needs are inlined into the callers, for which the layout may be a constant: see
+// generator.hpp.
+[[gnu::always_inline]] inline void write_last(const LockedPage &page, Sequence &sequence,
+                                              Layout layout, Id last) {
     const session::Definition &definition = sequence.definition;
     advance(page, definition.storage, last,
             {.mark = std::min(high_water_mark(layout, last), definition.max_value),
@@ -59,8 +62,8 @@ std::int64_t wait_for_end_of(std::int64_t closed_tick, Layout layout) {
 }
 
 // Reserves IDs on the page of the sequence, as the rule of the next ID decides.
-Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                        const Wanted &wanted) {
+[[gnu::always_inline]] inline Granted reserve_on_page(Sequence &sequence, Layout layout, int node,
+                                                      std::int64_t now_us, const Wanted &wanted) {
     for (;;) {
         const LockedPage page = lock_page(sequence.buffer);
         const SequenceState state = state_of(page);
@@ -71,11 +74,8 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
                               .stride = wanted.stride,
                               .wanted = wanted.count,
                               .batch = wanted.batch};
-        const Limits limits = limits_of(sequence, layout, now_us, wanted);
-        // A constant for the compiler to fold, see generator.hpp.
-        const Decision decision = likely(layout == default_layout)
-                                      ? decide(default_layout, state, request, limits)
-                                      : decide(layout, state, request, limits);
+        const Decision decision =
+            decide(layout, state, request, limits_of(sequence, layout, now_us, wanted));
         if (decision.action == Action::refuse) {
             unlock(page);
             raise_refusal(decision.reserved.refusal, sequence,
@@ -118,8 +118,8 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
 }
 
 // Reserves IDs and sees to it that they can be handed out.
-Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                        const Wanted &wanted) {
+[[gnu::always_inline]] inline Granted reserve_durably(Sequence &sequence, Layout layout, int node,
+                                                      std::int64_t now_us, const Wanted &wanted) {
     sequence.lease.left = 0; // an error must not leave the old lease behind
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
     if (needs_record(layout, granted.reserved.last, now_us))
@@ -130,7 +130,8 @@ Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_
 }
 
 // Gives the session a new lease, of up to CACHE IDs.
-void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
+[[gnu::always_inline]] inline void renew_lease(Sequence &sequence, Layout layout, int node,
+                                               std::int64_t now_us) {
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
     const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
@@ -141,7 +142,7 @@ void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_u
 }
 
 // Does what next_id() in the header does, for a sequence that is open.
-inline Id next_id_of(Sequence &sequence, Layout layout) {
+[[gnu::always_inline]] inline Id next_id_of(Sequence &sequence, Layout layout) {
     session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);
@@ -158,7 +159,9 @@ inline Id next_id_of(Sequence &sequence, Layout layout) {
 } // namespace
 
 Id next_id(Oid relid, Layout layout) {
-    return next_id_of(session::open_for_nextval(relid), layout);
+    Sequence &sequence = session::open_for_nextval(relid);
+    return likely(layout == default_layout) ? next_id_of(sequence, default_layout)
+                                            : next_id_of(sequence, layout);
 }
 
 Id next_id_amid_block(Oid relid) {
