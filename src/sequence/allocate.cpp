@@ -129,16 +129,25 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
     return granted;
 }
 
-// Gives the session a new lease, of up to CACHE IDs.
-[[gnu::always_inline]] inline void renew_lease(Sequence &sequence, Layout layout, int node,
-                                               std::int64_t now_us) {
+// Gives the session a new lease, of up to CACHE IDs. Inlined itself, it would take registers from a
+// caller that has a lease.
+[[gnu::noinline]] void renew_lease(Sequence &sequence, Layout layout, int node,
+                                   std::int64_t now_us) {
+    const session::Definition &definition = sequence.definition;
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
-    const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const Granted granted = reserve_durably(
-        sequence, layout, node, now_us,
-        {.count = wanted, .batch = false, .far_ahead = true, .stride = sequence.definition.stride});
-    sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
+    const Wanted wanted{.count = definition.storage.logged ? definition.cache : 1,
+                        .batch = false,
+                        .far_ahead = true,
+                        .stride = definition.stride};
+    const auto renew = [&](Layout in) __attribute__((always_inline)) {
+        const Granted granted = reserve_durably(sequence, in, node, now_us, wanted);
+        sequence.lease = lease_of(granted.reserved, in, node, granted.lsn);
+    };
+    if (likely(layout == default_layout))
+        renew(default_layout);
+    else
+        renew(layout);
 }
 
 // Does what next_id() in the header does, for a sequence that is open.
@@ -159,9 +168,7 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
 } // namespace
 
 Id next_id(Oid relid, Layout layout) {
-    Sequence &sequence = session::open_for_nextval(relid);
-    return likely(layout == default_layout) ? next_id_of(sequence, default_layout)
-                                            : next_id_of(sequence, layout);
+    return next_id_of(session::open_for_nextval(relid), layout);
 }
 
 Id next_id_amid_block(Oid relid) {
