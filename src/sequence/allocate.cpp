@@ -42,8 +42,11 @@ Limits limits_of(const Sequence &sequence, Layout layout, std::int64_t now_us,
     return limits;
 }
 
-// Writes to the page that everything up to last is reserved.
-void write_last(const LockedPage &page, Sequence &sequence, Layout layout, Id last) {
+// Writes to the page that everything up to last is reserved. This function and those below that
+// nextval needs are inlined into the callers, for which the layout may be a constant: see
+// generator.hpp.
+[[gnu::always_inline]] inline void write_last(const LockedPage &page, Sequence &sequence,
+                                              Layout layout, Id last) {
     const session::Definition &definition = sequence.definition;
     advance(page, definition.storage, last,
             {.mark = std::min(high_water_mark(layout, last), definition.max_value),
@@ -59,8 +62,8 @@ std::int64_t wait_for_end_of(std::int64_t closed_tick, Layout layout) {
 }
 
 // Reserves IDs on the page of the sequence, as the rule of the next ID decides.
-Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                        const Wanted &wanted) {
+[[gnu::always_inline]] inline Granted reserve_on_page(Sequence &sequence, Layout layout, int node,
+                                                      std::int64_t now_us, const Wanted &wanted) {
     for (;;) {
         const LockedPage page = lock_page(sequence.buffer);
         const SequenceState state = state_of(page);
@@ -71,11 +74,8 @@ Granted reserve_on_page(Sequence &sequence, Layout layout, int node, std::int64_
                               .stride = wanted.stride,
                               .wanted = wanted.count,
                               .batch = wanted.batch};
-        const Limits limits = limits_of(sequence, layout, now_us, wanted);
-        // A constant for the compiler to fold, see generator.hpp.
-        const Decision decision = likely(layout == default_layout)
-                                      ? decide(default_layout, state, request, limits)
-                                      : decide(layout, state, request, limits);
+        const Decision decision =
+            decide(layout, state, request, limits_of(sequence, layout, now_us, wanted));
         if (decision.action == Action::refuse) {
             unlock(page);
             raise_refusal(decision.reserved.refusal, sequence,
@@ -118,8 +118,8 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
 }
 
 // Reserves IDs and sees to it that they can be handed out.
-Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_t now_us,
-                        const Wanted &wanted) {
+[[gnu::always_inline]] inline Granted reserve_durably(Sequence &sequence, Layout layout, int node,
+                                                      std::int64_t now_us, const Wanted &wanted) {
     sequence.lease.left = 0; // an error must not leave the old lease behind
     const Granted granted = reserve_on_page(sequence, layout, node, now_us, wanted);
     if (needs_record(layout, granted.reserved.last, now_us))
@@ -129,19 +129,29 @@ Granted reserve_durably(Sequence &sequence, Layout layout, int node, std::int64_
     return granted;
 }
 
-// Gives the session a new lease, of up to CACHE IDs.
-void renew_lease(Sequence &sequence, Layout layout, int node, std::int64_t now_us) {
+// Gives the session a new lease, of up to CACHE IDs. Inlined itself, it would take registers from a
+// caller that has a lease.
+[[gnu::noinline]] void renew_lease(Sequence &sequence, Layout layout, int node,
+                                   std::int64_t now_us) {
+    const session::Definition &definition = sequence.definition;
     // Without WAL a page does not show that setval moved the sequence, and then no more than one ID
     // may be reserved at once.
-    const std::int64_t wanted = sequence.definition.storage.logged ? sequence.definition.cache : 1;
-    const Granted granted = reserve_durably(
-        sequence, layout, node, now_us,
-        {.count = wanted, .batch = false, .far_ahead = true, .stride = sequence.definition.stride});
-    sequence.lease = lease_of(granted.reserved, layout, node, granted.lsn);
+    const Wanted wanted{.count = definition.storage.logged ? definition.cache : 1,
+                        .batch = false,
+                        .far_ahead = true,
+                        .stride = definition.stride};
+    const auto renew = [&](Layout in) __attribute__((always_inline)) {
+        const Granted granted = reserve_durably(sequence, in, node, now_us, wanted);
+        sequence.lease = lease_of(granted.reserved, in, node, granted.lsn);
+    };
+    if (likely(layout == default_layout))
+        renew(default_layout);
+    else
+        renew(layout);
 }
 
 // Does what next_id() in the header does, for a sequence that is open.
-inline Id next_id_of(Sequence &sequence, Layout layout) {
+[[gnu::always_inline]] inline Id next_id_of(Sequence &sequence, Layout layout) {
     session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);

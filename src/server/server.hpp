@@ -295,46 +295,58 @@ inline TimestampTz start_in_session_of(const HolderId &holder) {
     }
 }
 
+#if PG_VERSION_NUM < 160000
+// Returns where the server keeps a setting among the first count ones, or would: they are in the
+// order of their names.
+inline config_generic **place_of_setting(const char *name, int count) {
+    config_generic **all = get_guc_variables();
+    return std::lower_bound(all, all + count, name,
+                            [](const config_generic *one, const char *other) {
+                                return pg_strcasecmp(one->name, other) < 0;
+                            });
+}
+#endif
+
 // Finds what the server knows of a setting that a module has defined.
 inline const config_generic &setting(const char *name) {
 #if PG_VERSION_NUM >= 160000
     return *find_option(name, false, false, ERROR);
 #else
-    config_generic **variable = get_guc_variables();
-    while (strcmp((*variable)->name, name) != 0)
-        ++variable;
-    return **variable;
+    return **place_of_setting(name, GetNumConfigOptions());
 #endif
 }
 
-// Defines a setting, by calling define with its name.
+// Defines a setting, by calling define.
 //
-// PostgreSQL 15 sorts all its settings by name when one is added, which takes 320,000 instructions,
-// unless they are in order already. So the setting is added under a name that sorts last, and then
-// gets its own name and place. One that was set before it was defined has its place.
+// PostgreSQL 15 sorts all its settings by name when one is added: 320,000 instructions, or 55,000
+// where they are in order already. So it finds a nameless setting in the place of each meanwhile,
+// which leaves nothing to compare, and the new one moves to its place afterwards. A setting that
+// was set before it was defined has its place.
 template <typename Define>
 void define_setting(const char *name, Define define) {
 #if PG_VERSION_NUM >= 160000
-    define(name);
+    (void)name;
+    define();
 #else
-    const auto find = [&] {
-        config_generic **all = get_guc_variables();
-        return std::lower_bound(all, all + GetNumConfigOptions(), name,
-                                [](const config_generic *one, const char *other) {
-                                    return pg_strcasecmp(one->name, other) < 0;
-                                });
-    };
-    config_generic **place = find();
-    if (place != get_guc_variables() + GetNumConfigOptions() &&
-        pg_strcasecmp((*place)->name, name) == 0)
-        return define(name);
-    constexpr const char *last = "zzz.snowflake";
-    define(last);
-    config_generic **added = get_guc_variables() + GetNumConfigOptions() - 1;
-    while (strcmp((*added)->name, last) != 0)
-        --added;
-    (*added)->name = name;
-    std::rotate(find(), added, added + 1);
+    const int count = GetNumConfigOptions();
+    config_generic **place = place_of_setting(name, count);
+    const auto index = place - get_guc_variables();
+    if (index < count && pg_strcasecmp((*place)->name, name) == 0)
+        return define();
+    config_generic nameless{};
+    nameless.name = "";
+    auto **others =
+        static_cast<config_generic **>(palloc(sizeof(config_generic *) * static_cast<Size>(count)));
+    std::copy_n(get_guc_variables(), count, others);
+    std::fill_n(get_guc_variables(), count, &nameless);
+    PG_TRY();
+    { define(); }
+    PG_FINALLY();
+    { std::copy_n(others, count, get_guc_variables()); }
+    PG_END_TRY();
+    pfree(others);
+    config_generic **all = get_guc_variables();
+    std::rotate(all + index, all + count, all + count + 1);
 #endif
 }
 
