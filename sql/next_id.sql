@@ -25,7 +25,7 @@ INSERT INTO books (title) VALUES ('first');
 SELECT sequence, table_name, column_name, layout FROM snowflake.sequences WHERE sequence = 'numbers'::regclass;
 SELECT snowflake.get_node(id, 'discord') FROM books;
 
--- A layout that the owner's default names is allowed to whoever has USAGE.
+-- A role without UPDATE names no layout, whatever the owner's default does.
 CREATE ROLE regress_snowflake_user;
 GRANT USAGE ON SEQUENCE numbers TO regress_snowflake_user;
 SET ROLE regress_snowflake_user;

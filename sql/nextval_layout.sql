@@ -80,7 +80,7 @@ ALTER SEQUENCE bounded MAXVALUE :max_value;
 SELECT snowflake.nextval('bounded', :layout);
 SELECT last_value, log_cnt, is_called FROM bounded;
 
--- The sequence of the whole database stays in one layout.
+-- The sequence of the whole database has a layout.
 \set VERBOSITY default
 SELECT snowflake.nextval('snowflake.id_seq', 'twitter');
 SELECT snowflake.nextvals('snowflake.id_seq', 10, 'epoch=1970-01-01 tick=1us timestamp:51 node:2 counter:10');

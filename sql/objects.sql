@@ -42,8 +42,8 @@ SELECT has_schema_privilege('public', 'snowflake', 'USAGE') AS schema_usage,
        has_sequence_privilege('public', 'snowflake.id_seq', 'UPDATE') AS sequence_update,
        has_table_privilege('public', 'snowflake.layouts', 'SELECT') AS layouts_select;
 
--- Its state, and whether the server's nextval is redirected, are part of a dump.
-SELECT extconfig = ARRAY['snowflake.id_seq', 'snowflake._redirect']::regclass[]::oid[] AS are_dumped, extrelocatable
+-- Its state and layout, and whether the server's nextval is redirected, are part of a dump.
+SELECT extconfig = ARRAY['snowflake.id_seq', 'snowflake._redirect', 'snowflake._id_seq_layout']::regclass[]::oid[] AS are_dumped, extrelocatable
     FROM pg_extension WHERE extname = 'snowflake';
 
 -- It is guarded from the start: the server's nextval takes no number from it.

@@ -114,7 +114,7 @@ SELECT pg_catalog.array_agg(c) AS columns FROM snowflake._conversion_columns('vi
 SELECT pg_catalog.count(*) AS dependents FROM snowflake._conversion_dependents(:'columns');
 SELECT pg_catalog.array_agg(d) AS dependents FROM snowflake._conversion_dependents(:'columns') d \gset
 SELECT pg_catalog.count(*) AS obstacles
-    FROM snowflake._conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents');
+    FROM snowflake._conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents', 'default');
 SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x.command IS NOT NULL) AS defined
     FROM snowflake._conversion_dependents(:'columns') d,
          snowflake._kind_commands(d) x;
@@ -210,7 +210,7 @@ SELECT snowflake.nextval(:secret);
 SELECT * FROM snowflake.nextvals(:secret, 2);
 SELECT snowflake.currval(:secret);
 SELECT * FROM snowflake.conversion_plan(:secret);
-SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, false, '');
+SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, false, NULL, '');
 SELECT snowflake.convert_sequence_to_snowflake(:secret);
 SELECT snowflake.convert_snowflake_to_sequence(:secret);
 RESET ROLE;

@@ -106,6 +106,20 @@ Node *with_number(Node *node, void *context) {
         makeNullConst(column->vartype, column->vartypmod, column->varcollid));
 }
 
+// Puts the number in the place of the value that a check of a domain is about.
+Node *with_domain_value(Node *node, void *) {
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, CoerceToDomainValue))
+        return reinterpret_cast<Node *>(number_parameter());
+    return server::mutate_expression(node, with_domain_value, nullptr);
+}
+
+// A check of a domain as an expression of the number; nullptr: the domain is not over bigint.
+Node *check_of_domain(Node *stored, Oid domain) {
+    return getBaseType(domain) == INT8OID ? with_domain_value(stored, nullptr) : nullptr;
+}
+
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
 Node *bound_of(Oid partition, Relation whole) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
@@ -146,12 +160,21 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
     if (!HeapTupleIsValid(tuple))
         return false;
-    const Oid relation = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->conrelid;
+    const auto *form = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
+    const Oid relation = form->conrelid;
+    const Oid domain = form->contypid;
     ReleaseSysCache(tuple);
     const List *stored = expression::stored_in(ConstraintRelationId, constraint);
+    if (stored == NIL || linitial(stored) == nullptr)
+        return false;
+    if (OidIsValid(domain))
+        return as_nobody([&] {
+            Node *check = check_of_domain(static_cast<Node *>(linitial(stored)), domain);
+            return check != nullptr && evaluate(check, numbers, count, outcomes);
+        });
     const Oid owner = server::owner_of(relation);
-    if (stored == NIL || linitial(stored) == nullptr || !OidIsValid(owner) ||
-        get_attname(relation, attribute, true) == nullptr || !acting_role::may_become(owner))
+    if (!OidIsValid(owner) || get_attname(relation, attribute, true) == nullptr ||
+        !acting_role::may_become(owner))
         return false;
     return as_nobody([&] {
         return evaluate(parse_check(static_cast<Node *>(linitial(stored)), relation, attribute),

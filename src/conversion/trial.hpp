@@ -20,8 +20,9 @@ using Outcome = const char *;
 bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
                  const std::int64_t *numbers, int count, Outcome *outcomes);
 
-// Evaluates a CHECK constraint of one column once for each number, as the server will understand
-// it when the column is a bigint. Returns and raises as try_default() does.
+// Evaluates a CHECK constraint of one column, or of a domain over bigint, once for each number, as
+// the server will understand it when the column is a bigint. Returns and raises as try_default()
+// does, but whoever owns a domain.
 bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
                Outcome *outcomes);
 

@@ -1,5 +1,6 @@
 #include "latest_ids.hpp"
 
+#include "server/layout_datum.hpp"
 #include "server/maximum_index.hpp"
 
 namespace snowflake {
@@ -10,28 +11,29 @@ constexpr int most_ids = 256; // of a table
 
 // Tables whose IDs are looked at: those with many pages first.
 constexpr const char *tables =
-    "SELECT a.attrelid, a.attnum FROM snowflake.sequences s "
+    "SELECT a.attrelid, a.attnum, s.layout FROM snowflake.sequences s "
     "JOIN pg_catalog.pg_attribute a "
     "ON a.attrelid = s.table_name::pg_catalog.oid AND a.attname = s.column_name "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "WHERE c.relkind = 'r' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype "
-    "AND s.layout OPERATOR(snowflake.=) 'default' "
+    "AND s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
     "ORDER BY c.relpages DESC, c.oid DESC LIMIT 256";
 
 } // namespace
 
 // A value from before the second day of the layout is the small number of an ordinary sequence.
-void LatestIds::note(std::int64_t id) {
-    if (id < default_layout.first_id_of_tick(USECS_PER_DAY / default_layout.tick_us()))
+void LatestIds::note(std::int64_t id, Layout layout) {
+    const std::int64_t second_day = USECS_PER_DAY / layout.tick_us();
+    if (!layout.contains(id) || layout.tick_of(id) < second_day)
         return;
-    const Fields fields = default_layout.split(id);
+    const Fields fields = layout.split(id);
     if (fields.node < 1 || fields.node > last_claimable_node)
         return;
     std::int64_t &latest = latest_us_[fields.node];
-    latest = std::max(latest, default_layout.unix_us(fields.tick));
+    latest = std::max(latest, layout.unix_us(fields.tick));
 }
 
-void LatestIds::look_at(Oid table_oid, AttrNumber attribute) {
+void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout) {
     if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
         return;
     Relation table = try_relation_open(table_oid, NoLock);
@@ -49,7 +51,7 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute) {
             bool is_null = false;
             const Datum value = slot_getattr(slot, attribute, &is_null);
             if (!is_null)
-                note(DatumGetInt64(value));
+                note(DatumGetInt64(value), layout);
         }
         ExecDropSingleTupleTableSlot(slot);
         index_endscan(scan);
@@ -68,7 +70,8 @@ const LatestIds &LatestIds::look() {
         const auto column = [&](int number) {
             return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, number, &is_null);
         };
-        latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)));
+        latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)),
+                            layout_from_datum(column(3)));
     }
     SPI_finish();
     return *latest_ids;

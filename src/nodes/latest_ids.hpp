@@ -9,9 +9,9 @@ namespace snowflake {
 
 class LatestIds {
   public:
-    // Looks at the latest IDs in tables whose default makes them in the default layout: at no more
-    // than some hundred IDs a table and some hundred tables, by their indexes. Waits for no lock,
-    // and runs no code of users. The current role must be a superuser. palloc'd.
+    // Looks at the latest IDs in tables whose default makes them in its sequence's layout: at no
+    // more than some hundred IDs a table and some hundred tables, by their indexes. Waits for no
+    // lock, and runs no code of users. The current role must be a superuser. palloc'd.
     static const LatestIds &look();
 
     // What the IDs tell of a number at this time, in Unix microseconds.
@@ -26,8 +26,8 @@ class LatestIds {
     [[nodiscard]] std::int64_t latest_us(std::int32_t node) const { return latest_us_[node]; }
 
   private:
-    void look_at(Oid table, AttrNumber attribute);
-    void note(std::int64_t id);
+    void look_at(Oid table, AttrNumber attribute, Layout layout);
+    void note(std::int64_t id, Layout layout);
 
     std::int64_t latest_us_[last_claimable_node + 1];
 };

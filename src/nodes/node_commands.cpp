@@ -88,7 +88,7 @@ std::int64_t last_id_us(std::int32_t first, std::int32_t last) {
     Oid types[] = {INT4OID, INT4OID};
     Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
     if (SPI_execute_with_args("SELECT pg_catalog.max(last_timestamp) FROM snowflake.sequences "
-                              "WHERE layout OPERATOR(snowflake.=) 'default' "
+                              "WHERE layout OPERATOR(snowflake.=) snowflake.layout_of(sequence) "
                               "AND last_node BETWEEN $1 AND $2",
                               2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
         elog(ERROR, "cannot look for sequences with snowflake IDs");
@@ -155,15 +155,40 @@ void require_silent(const Start &start, const Instance &instance, std::int64_t l
                     arguments_for(instance)));
 }
 
+// The greatest number that fits the layouts of all sequences of this database that have one.
+std::int32_t last_fitting_node() {
+    SPI_connect();
+    if (SPI_execute("SELECT "
+                    "pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
+                    "pg_catalog.int4 "
+                    "FROM pg_catalog.pg_sequence q "
+                    "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
+                    true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for sequences with snowflake IDs");
+    bool is_null = true;
+    const Datum nodes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    const std::int32_t last = is_null ? last_claimable_node : DatumGetInt32(nodes) - 1;
+    SPI_finish();
+    return std::clamp(last, 1, last_claimable_node);
+}
+
 std::int32_t choose(const Start &start) {
     const LatestIds &latest_ids = LatestIds::look();
-    const std::int32_t node = start.registry.choose(start.now_us, [&](std::int32_t candidate) {
-        CHECK_FOR_INTERRUPTS();
-        return latest_ids.seen(candidate, start.now_us);
-    });
+    const std::int32_t last = last_fitting_node();
+    const std::int32_t node = start.registry.choose(
+        start.now_us,
+        [&](std::int32_t candidate) {
+            CHECK_FOR_INTERRUPTS();
+            return latest_ids.seen(candidate, start.now_us);
+        },
+        last);
     if (node == 0)
         ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                errmsg("all snowflake nodes are claimed"),
+                last == last_claimable_node
+                    ? errmsg("all snowflake nodes are claimed")
+                    : errmsg("all snowflake nodes that fit the layouts of the sequences, 1 to %d, "
+                             "are claimed",
+                             last),
                 errhint("Remove instances that are gone for good: SELECT * FROM "
                         "snowflake.cluster; SELECT snowflake.remove_node(system_identifier, "
                         "database);"));

@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include "pure/claims.hpp"
+#include "pure/layout_text.hpp"
 #include "server/server.hpp"
 
 namespace snowflake::settings {
@@ -9,12 +10,24 @@ namespace {
 
 constexpr const char *node_name = "snowflake.node";
 int node_setting = node_unset;
+// Read by the event trigger of the extension, in SQL:
 constexpr const char *convert_new_columns_name = "snowflake.convert_new_columns";
-bool convert_new_columns = false; // read by the event trigger of the extension, in SQL
+bool convert_new_columns = false;
+constexpr const char *layout_of_new_columns_name = "snowflake.layout_of_new_columns";
+char *layout_of_new_columns = nullptr;
 void (*node_changed)() = nullptr;
 
 void assign_node(int, void *) {
     node_changed();
+}
+
+bool check_layout(char **value, void **, GucSource) {
+    if (*value == nullptr || **value == '\0')
+        return true;
+    const ParsedLayout parsed = parse_layout(*value);
+    if (!parsed.layout)
+        GUC_check_errdetail("%s", explanation(parsed.failure.error));
+    return parsed.layout.has_value();
 }
 
 const char *this_database() {
@@ -100,6 +113,13 @@ void init(void (*on_change)()) {
             "Converts serial and identity columns to snowflake IDs as they are made.",
             "A column that a new foreign key binds to snowflake IDs becomes a bigint.",
             &convert_new_columns, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    });
+    server::define_setting(layout_of_new_columns_name, [] {
+        DefineCustomStringVariable(
+            layout_of_new_columns_name,
+            "Layout of the IDs of columns that snowflake.convert_new_columns converts.",
+            "Empty means the default layout.", &layout_of_new_columns, "", PGC_USERSET, 0,
+            check_layout, nullptr, nullptr);
     });
     MarkGUCPrefixReserved("snowflake");
 }

@@ -106,8 +106,9 @@ constexpr bool is_better(std::int64_t claimed_at, const Instance &by, std::int64
 }
 
 // Returns the number that belongs to an identity where nobody chooses one: spread evenly over
-// 1 .. last_claimable_node, so that instances which cannot see each other hardly ever meet.
-constexpr std::int32_t derived_node(const Instance &instance) noexcept {
+// 1 .. last, so that instances which cannot see each other hardly ever meet.
+constexpr std::int32_t derived_node(const Instance &instance,
+                                    std::int32_t last = last_claimable_node) noexcept {
     std::uint64_t hash = 0x5eed;
     for (const std::int64_t part : {instance.system_identifier, instance.database, instance.copy}) {
         hash = (hash ^ static_cast<std::uint64_t>(part)) + 0x9e3779b97f4a7c15U;
@@ -115,7 +116,7 @@ constexpr std::int32_t derived_node(const Instance &instance) noexcept {
         hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
         hash ^= hash >> 31U;
     }
-    return 1 + static_cast<std::int32_t>(hash % last_claimable_node);
+    return 1 + static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(last));
 }
 
 enum class Standing : std::uint8_t {
@@ -343,14 +344,15 @@ class Registry {
         return lack;
     }
 
-    // Chooses a number for the instance where nobody has: its derived one, or the next one up that
-    // nobody has, that is not kept free, and that seen(node) has not seen in IDs at hand. Returns 0
-    // if none is left.
+    // Chooses a number of 1 .. last for the instance where nobody has: its derived one, or the next
+    // one up that nobody has, that is not kept free, and that seen(node) has not seen in IDs at
+    // hand. Returns 0 if none is left.
     template <typename SeenAt>
-    [[nodiscard]] constexpr std::int32_t choose(std::int64_t now, SeenAt seen) const noexcept {
-        const std::int32_t derived = derived_node(self_);
-        for (std::int32_t step = 0; step < last_claimable_node; ++step) {
-            const std::int32_t node = 1 + (derived - 1 + step) % last_claimable_node;
+    [[nodiscard]] constexpr std::int32_t
+    choose(std::int64_t now, SeenAt seen, std::int32_t last = last_claimable_node) const noexcept {
+        const std::int32_t derived = derived_node(self_, last);
+        for (std::int32_t step = 0; step < last; ++step) {
+            const std::int32_t node = 1 + (derived - 1 + step) % last;
             const Seen at_hand = seen(node);
             // The instance may have made IDs of its derived number itself.
             const bool is_seen = step == 0 ? at_hand == Seen::later : at_hand != Seen::nowhere;

@@ -152,7 +152,6 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
 
 // Does what next_id() in the header does, for a sequence that is open.
 [[gnu::always_inline]] inline Id next_id_of(Sequence &sequence, Layout layout) {
-    session::require_layout_right(sequence, layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);
     if (!session::has_usable_lease(sequence, layout, node, now_us))
@@ -167,31 +166,41 @@ void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
 
 } // namespace
 
+Id next_id(Oid relid) {
+    Sequence &sequence = session::open_for_nextval(relid);
+    return next_id_of(sequence, sequence.definition.layout);
+}
+
 Id next_id(Oid relid, Layout layout) {
-    return next_id_of(session::open_for_nextval(relid), layout);
+    Sequence &sequence = session::open_for_nextval(relid);
+    session::require_layout(sequence, layout);
+    return next_id_of(sequence, layout);
 }
 
 Id next_id_amid_block(Oid relid) {
     Sequence &sequence = session::open_for_nextval(relid);
     const std::int64_t block = sequence.definition.stride;
+    const Layout layout = sequence.definition.layout;
     if (block <= 1)
-        return next_id_of(sequence, default_layout);
-    if (2 * block > default_layout.last_counter() + 1)
-        raise_block_too_wide(sequence, (default_layout.last_counter() + 1) / 2);
+        return next_id_of(sequence, layout);
+    if (2 * block > std::int64_t{layout.last_counter()} + 1)
+        raise_block_too_wide(sequence, (std::int64_t{layout.last_counter()} + 1) / 2);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);
     const auto [reserved, lsn] =
-        reserve_durably(sequence, default_layout, node, now_us,
+        reserve_durably(sequence, layout, node, now_us,
                         {.count = 1, .batch = false, .far_ahead = true, .stride = 2 * block});
     durability::rely_on(lsn);
-    const Id id = reserved.first + block * default_layout.counter_step();
+    const Id id = reserved.first + block * layout.counter_step();
     session::handed_out(sequence, id);
     return id;
 }
 
-Batch next_ids(Oid relid, Layout layout, std::int32_t count) {
+Batch next_ids(Oid relid, std::optional<Layout> named, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
-    session::require_layout_right(sequence, layout);
+    if (named)
+        session::require_layout(sequence, *named);
+    const Layout layout = named.value_or(sequence.definition.layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);
     const std::int64_t stride = sequence.definition.stride;

@@ -7,19 +7,22 @@
 
 namespace snowflake {
 
-// Makes the next ID of the sequence in the layout. Once the transaction has committed, no later
-// call makes an ID that is not greater, whatever crash follows. If it has not, the same holds while
-// the clock does not go back. See durability.hpp.
+// Makes the next ID of the sequence, in the sequence's layout; in the default one if it has none.
+// Once the transaction has committed, no later call makes an ID that is not greater, whatever crash
+// follows. If it has not, the same holds while the clock does not go back. See durability.hpp.
 //
 // Raises what session::open_for_nextval() and this_node::number() do, and 55000 (the node does not
 // fit the layout; the sequence descends; its increment does not fit the counter), 22008 (the clock
 // is before the layout's epoch) and 2200H (the layout or the sequence's MAXVALUE is exhausted).
+Id next_id(Oid relid);
+
+// Makes the next ID as next_id() does, for a caller that names the layout. Raises the errors of
+// session::require_layout() as well.
 Id next_id(Oid relid, Layout layout);
 
-// Makes the next ID of the sequence in the default layout, for a client that may number a block of
-// IDs from it on. Where the INCREMENT of the sequence is n, above 1, the n numbers before the ID
-// and the n - 1 after it are reserved with it: clients count up from the value that they get, or
-// down.
+// Makes the next ID of the sequence, for a client that may number a block of IDs from it on. Where
+// the INCREMENT of the sequence is n, above 1, the n numbers before the ID and the n - 1 after it
+// are reserved with it: clients count up from the value that they get, or down.
 //
 // Raises what next_id() does, and 55000 if the counter has no room for 2 n.
 Id next_id_amid_block(Oid relid);
@@ -39,7 +42,9 @@ struct Batch {
 //
 // Raises what next_id() does, and 42501 (a caller that may not set the sequence would put it far
 // ahead of the clock). An error reserves nothing.
-Batch next_ids(Oid relid, Layout layout, std::int32_t count);
+//
+// The layout is the sequence's, unless the caller names one as for next_id().
+Batch next_ids(Oid relid, std::optional<Layout> named, std::int32_t count);
 
 // Takes the next ID from a batch that has one left.
 inline Id take(Batch &batch) {

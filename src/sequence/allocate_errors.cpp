@@ -1,5 +1,6 @@
 #include "allocate_errors.hpp"
 
+#include "nodes/node_errors.hpp"
 #include "server/earlier_version.hpp"
 
 namespace snowflake {
@@ -44,17 +45,20 @@ const char *as_text(std::int64_t unix_us) {
     pg_unreachable();
 }
 
-[[noreturn]] void raise_node_out_of_range(const Attempt &attempt) {
+[[noreturn]] void raise_node_out_of_range(const Sequence &sequence, const Attempt &attempt) {
     if (attempt.layout.node_bits() == 0)
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("no snowflake ID can be made in a layout without nodes"),
                 errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
                         "WHERE nodes > 1;"));
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("node %d does not fit the layout", attempt.node),
-            errdetail("The greatest node of the layout is %d.", attempt.layout.last_node()),
-            errhint("As a superuser, run for example: LOAD 'snowflake'; "
-                    "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
+            errmsg("snowflake node %d does not fit the layout of sequence \"%s\"", attempt.node,
+                   get_rel_name(sequence.relid)),
+            errdetail("The layout has room for nodes 1 to %d.", attempt.layout.last_node()),
+            sequence.definition.has_layout
+                ? errhint("%s", how_to_claim_another())
+                : errhint("As a superuser, run for example: LOAD 'snowflake'; "
+                          "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
     pg_unreachable();
 }
 
@@ -104,7 +108,7 @@ void raise_refusal(Refusal refusal, const Sequence &sequence, const Attempt &att
     case Refusal::exhausted:
         raise_exhausted(sequence, attempt);
     case Refusal::node_out_of_range:
-        raise_node_out_of_range(attempt);
+        raise_node_out_of_range(sequence, attempt);
     case Refusal::stride_too_wide:
         raise_increment(sequence, sequence.definition.stride < 1
                                       ? "Snowflake IDs only ascend."

@@ -1,9 +1,10 @@
-// The functions of SQL on layouts: the input and output of the type, and the descriptions of a
-// layout.
+// The functions of SQL on layouts: the input and output of the type, the descriptions of a layout,
+// and the layouts that sequences have.
 
 #include "pure/layout.hpp"
 #include "pure/layout_presets.hpp"
 #include "pure/layout_text.hpp"
+#include "sequence_kind.hpp"
 #include "server/layout_datum.hpp"
 #include "server/server.hpp"
 
@@ -77,6 +78,42 @@ Datum snowflake_preset_names(PG_FUNCTION_ARGS) {
         *next++ = PointerGetDatum(
             cstring_to_text_with_len(preset.name.data(), static_cast<int>(preset.name.size())));
     PG_RETURN_ARRAYTYPE_P(construct_array(names, presets.size(), TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+// _minimum_of(snowflake.layout) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_minimum_of);
+Datum snowflake_minimum_of(PG_FUNCTION_ARGS) {
+    const Layout layout = layout_from_datum(PG_GETARG_DATUM(0));
+    if (!is_for_sequences(layout))
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("no snowflake ID can be made in a layout without nodes"),
+                errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
+                        "WHERE nodes > 1;"));
+    PG_RETURN_INT64(minimum_of(layout));
+}
+
+// _kept_layout(increment bigint, minimum bigint, maximum bigint) returns snowflake.layout
+SNOWFLAKE_FUNCTION(snowflake_kept_layout);
+Datum snowflake_kept_layout(PG_FUNCTION_ARGS) {
+    const auto layout =
+        sequence_kind::kept_layout(PG_GETARG_INT64(0), PG_GETARG_INT64(1), PG_GETARG_INT64(2));
+    if (!layout)
+        PG_RETURN_NULL();
+    return layout_to_datum(*layout);
+}
+
+// layout_of(regclass) returns snowflake.layout
+SNOWFLAKE_FUNCTION(snowflake_layout_of);
+Datum snowflake_layout_of(PG_FUNCTION_ARGS) {
+    const Oid relid = PG_GETARG_OID(0);
+    const char relkind = get_rel_relkind(relid);
+    if (relkind == '\0')
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("sequence with OID %u does not exist", relid));
+    if (relkind != RELKIND_SEQUENCE)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a sequence", get_rel_name(relid)));
+    return layout_to_datum(sequence_kind::kind_of(relid).layout);
 }
 
 // describe(snowflake.layout) returns record; its columns are those of the extension script

@@ -133,8 +133,9 @@ Datum snowflake_plan_call(PG_FUNCTION_ARGS) {
     require_execute(*fcinfo->flinfo, called);
     if (called == F_NEXTVAL)
         PG_RETURN_INT64(redirected::nextval(PG_GETARG_OID(1)));
-    const Layout layout = PG_NARGS() > 2 ? layout_from_datum(PG_GETARG_DATUM(2)) : default_layout;
-    PG_RETURN_INT64(next_id(PG_GETARG_OID(1), layout));
+    if (PG_NARGS() > 2)
+        PG_RETURN_INT64(next_id(PG_GETARG_OID(1), layout_from_datum(PG_GETARG_DATUM(2))));
+    PG_RETURN_INT64(next_id(PG_GETARG_OID(1)));
 }
 
 } // extern "C"

@@ -17,7 +17,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextval);
 Datum snowflake_nextval(PG_FUNCTION_ARGS) {
     if (earlier_version::returns_null(fcinfo))
         PG_RETURN_NULL();
-    PG_RETURN_INT64(next_id(PG_GETARG_OID(0), default_layout));
+    PG_RETURN_INT64(next_id(PG_GETARG_OID(0)));
 }
 
 // nextval(regclass, snowflake.layout) returns bigint
@@ -35,8 +35,8 @@ Datum snowflake_nextvals(PG_FUNCTION_ARGS) {
         if (count < 0)
             ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("number of snowflake IDs must not be negative"));
-        const Layout layout =
-            PG_NARGS() > 2 ? layout_from_datum(PG_GETARG_DATUM(2)) : default_layout;
+        const auto layout =
+            PG_NARGS() > 2 ? std::optional{layout_from_datum(PG_GETARG_DATUM(2))} : std::nullopt;
         FuncCallContext *call = SRF_FIRSTCALL_INIT();
         call->user_fctx = MemoryContextAlloc(call->multi_call_memory_ctx, sizeof(Batch));
         *static_cast<Batch *>(call->user_fctx) = next_ids(PG_GETARG_OID(0), layout, count);

@@ -1,5 +1,6 @@
 #include "sequence_uses.hpp"
 
+#include "sequence_kind.hpp"
 #include "server/layout_datum.hpp"
 #include "server/schema.hpp"
 
@@ -91,13 +92,14 @@ void read_sequence(Node *argument, Use &use) {
     use.name = text_of(static_cast<Node *>(linitial(reinterpret_cast<FuncExpr *>(node)->args)));
 }
 
-// Reads which layout the last argument of a call is, if the function takes one.
+// Reads which layout the last argument of a call is, if the function takes one. A call without it
+// has the layout of the sequence.
 void read_layout(const List *arguments, Use &use) {
     const int position = use.callee == Callee::nextval ? 1 : use.callee == Callee::nextvals ? 2 : 0;
     if (position == 0)
         return;
     use.has_layout = true;
-    use.layout = default_layout;
+    use.layout = sequence_kind::kind_of(use.sequence).layout;
     if (list_length(arguments) <= position)
         return;
     const Const *value = constant(static_cast<Node *>(list_nth(arguments, position)));
@@ -163,7 +165,7 @@ List *uses_in(Node *tree) {
     return uses;
 }
 
-Default find_default(Oid attrdef, bool may_be_missing) {
+Default find_default(Oid attrdef) {
     Default column{.relation = InvalidOid, .attribute = InvalidAttrNumber, .tree = nullptr};
     Relation catalog = table_open(AttrDefaultRelationId, AccessShareLock);
     ScanKeyData key;
@@ -180,11 +182,11 @@ Default find_default(Oid attrdef, bool may_be_missing) {
     }
     systable_endscan(scan);
     table_close(catalog, AccessShareLock);
-    if (column.tree == nullptr && OidIsValid(column.relation) && !may_be_missing)
+    if (column.tree == nullptr && OidIsValid(column.relation))
         ereport(ERROR, errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
                 errmsg("default of a column of table \"%s\" is nested too deeply",
                        get_rel_name(column.relation)));
-    if (column.tree == nullptr && !may_be_missing)
+    if (column.tree == nullptr)
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
                 errmsg("column default with OID %u does not exist", attrdef));
     return column;

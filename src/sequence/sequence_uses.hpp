@@ -45,8 +45,8 @@ struct Default {
     Node *tree;
 };
 
-// Returns the default with this OID in pg_attrdef. If there is none, raises 42704, or returns a
-// tree that is nullptr if that is allowed.
-Default find_default(Oid attrdef, bool may_be_missing = false);
+// Returns the default with this OID in pg_attrdef. Raises 42704 if there is none, and 54001 if it
+// is nested too deeply.
+Default find_default(Oid attrdef);
 
 } // namespace snowflake::expression

@@ -1,6 +1,6 @@
 #include "session.hpp"
 
-#include "layout_right.hpp"
+#include "pure/layout_text.hpp"
 #include "sequence_kind.hpp"
 #include "server/clock.hpp"
 
@@ -12,8 +12,7 @@ bool server_was_last = false;
 
 namespace {
 
-HTAB *sequences = nullptr;       // every sequence that the session remembers, by OID
-bool layouts_by_default = false; // whether a right to a layout was found in a default
+HTAB *sequences = nullptr; // every sequence that the session remembers, by OID
 
 // Counts the messages that made the session forget something, and the ends of transactions. A
 // sequence that became ready in an earlier generation is not ready any more.
@@ -105,13 +104,9 @@ void begin_generation() {
 void forget_definition(Sequence &sequence) {
     sequence.definition_known = false;
 }
-void forget_layout_right(Sequence &sequence) {
-    sequence.permitted_layout = default_layout;
-    sequence.layout_table = InvalidOid;
-}
 void forget_rights(Sequence &sequence) {
     sequence.permitted = InvalidOid;
-    forget_layout_right(sequence);
+    sequence.may_set = InvalidOid;
 }
 
 template <typename Action>
@@ -124,24 +119,13 @@ void for_each_sequence(Action action) {
         action(*static_cast<Sequence *>(entry));
 }
 
-// Forgets what rests on a default of the table. Few sessions have found any right in a default.
-void table_changed(Oid relid) {
-    if (layouts_by_default)
-        for_each_sequence([relid](Sequence &sequence) {
-            if (sequence.layout_table == relid)
-                forget_layout_right(sequence);
-        });
-}
-
 void relation_changed(Datum, Oid relid) {
     begin_generation();
     if (!OidIsValid(relid)) {
         for_each_sequence(forget_definition);
-        for_each_sequence(forget_layout_right);
     } else if (sequences != nullptr) {
         if (void *entry = hash_search(sequences, &relid, HASH_FIND, nullptr))
             forget_definition(*static_cast<Sequence *>(entry));
-        table_changed(relid);
     }
 }
 
@@ -253,8 +237,7 @@ Sequence &remember(Oid relid) {
                  .definition_valid_in = InvalidLocalTransactionId,
                  .logged = false,
                  .permitted = InvalidOid,
-                 .permitted_layout = default_layout,
-                 .layout_table = InvalidOid,
+                 .may_set = InvalidOid,
                  .locked_in = InvalidLocalTransactionId};
     return *sequence;
 }
@@ -277,12 +260,6 @@ void lock(Oid relid, Sequence *sequence) {
         sequence->locked_in = transaction;
 }
 
-// Whether this is the sequence of the extension. Its owner can give it another schema and name.
-bool is_id_seq(Oid relid) {
-    const Oid extension = getExtensionOfObject(RelationRelationId, relid);
-    return OidIsValid(extension) && extension == get_extension_oid("snowflake", true);
-}
-
 void read_definition(Sequence &sequence) {
     const std::uint64_t before = generation;
     Relation relation = open_sequence(sequence.relid);
@@ -291,6 +268,7 @@ void read_definition(Sequence &sequence) {
     if (!HeapTupleIsValid(tuple))
         elog(ERROR, "cache lookup failed for sequence %u", sequence.relid);
     const auto *options = reinterpret_cast<Form_pg_sequence>(GETSTRUCT(tuple));
+    const sequence_kind::Kind kind = sequence_kind::kind_of(*options);
     const bool created_here = relation->rd_createSubid != InvalidSubTransactionId;
     const bool rewritten_here = server::first_locator_subid(relation) != InvalidSubTransactionId;
     sequence.definition = {
@@ -299,6 +277,8 @@ void read_definition(Sequence &sequence) {
             options->seqincrement == sequence_kind::guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
         .max_value = options->seqmax,
+        .has_layout = kind.has_layout,
+        .layout = kind.layout,
         .local_temporary = relation->rd_islocaltemp,
         .storage = {.locator = server::locator_of(relation), .logged = RelationNeedsWAL(relation)},
         .rewritten_here = rewritten_here};
@@ -346,7 +326,6 @@ Sequence &look_up(Oid relid) {
         const std::uint64_t before = generation;
         require_rights(relid, ACL_USAGE | ACL_UPDATE);
         sequence->permitted = before == generation ? GetUserId() : InvalidOid;
-        forget_layout_right(*sequence);
     }
     return *sequence;
 }
@@ -409,7 +388,7 @@ bool makes_ids(Oid relid) {
         return false;
     lock(relid, find(relid));
     const std::uint64_t before = generation;
-    const bool result = sequence_kind::is_snowflake(relid);
+    const bool result = sequence_kind::kind_of(relid).is_snowflake;
     if (!result && before == generation)
         not_converted = relid;
     return result;
@@ -432,32 +411,37 @@ Sequence &make_ready(Oid relid) {
     return *sequence;
 }
 
-void look_up_layout_right(Sequence &sequence, Layout layout) {
-    if (is_id_seq(sequence.relid))
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("sequence \"%s\" makes IDs in the default layout only",
-                       get_rel_name(sequence.relid)),
-                errdetail("It is shared by the whole database, and another layout could put it "
-                          "years ahead of the clock."),
-                errhint("Use a sequence of your own: CREATE SEQUENCE name;"));
+void raise_other_layout(Oid relid, Layout own, Layout named) {
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("sequence \"%s\" makes IDs in another layout", get_rel_name(relid)),
+            errdetail("Its layout is \"%s\", and the call names \"%s\".", LayoutText{own}.c_str(),
+                      LayoutText{named}.c_str()),
+            errhint("Leave the layout out of the call, for example: SELECT snowflake.nextval(%s);",
+                    quote_literal_cstr(server::qualified_name(relid))));
+    pg_unreachable();
+}
+
+void require_layout(Sequence &sequence, Layout layout) {
+    if (sequence.definition.has_layout) {
+        if (layout != sequence.definition.layout)
+            raise_other_layout(sequence.relid, sequence.definition.layout, layout);
+        return;
+    }
+    if (layout == default_layout || sequence.may_set == GetUserId())
+        return;
     const std::uint64_t before = generation;
-    const LayoutRight right = find_layout_right(sequence.relid, layout, GetUserId());
-    if (!right.granted)
+    if (!has_rights(sequence.relid, ACL_UPDATE)) {
+        const char *name = server::qualified_name(sequence.relid);
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("permission denied to make IDs of sequence %s in another layout",
                        get_rel_name(sequence.relid)),
-                errdetail("Without the right to UPDATE the sequence, a role can use the default "
-                          "layout, and those that a default on a table of the sequence's owner "
-                          "names."),
-                errhint("As the owner of the sequence, run for example: "
-                        "GRANT UPDATE ON SEQUENCE %s TO %s;",
-                        server::qualified_name(sequence.relid),
-                        quote_identifier(GetUserNameFromId(GetUserId(), false))));
-    if (before != generation)
-        return;
-    sequence.permitted_layout = layout;
-    sequence.layout_table = right.table;
-    layouts_by_default = layouts_by_default || OidIsValid(right.table);
+                errdetail("Where the sequence has no layout of its own, a role without the right "
+                          "to UPDATE it can use the default layout only."),
+                errhint("As the owner of the sequence, give it the layout: SELECT "
+                        "snowflake.convert_sequence_to_snowflake(%s, layout => %s);",
+                        quote_literal_cstr(name), quote_literal_cstr(LayoutText{layout}.c_str())));
+    }
+    sequence.may_set = before == generation ? GetUserId() : InvalidOid;
 }
 
 Id currval(Oid relid) {

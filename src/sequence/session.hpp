@@ -16,10 +16,12 @@ namespace snowflake::session {
 // What the catalogs say of a sequence.
 struct Definition {
     std::int64_t increment;
-    std::int64_t stride;    // what the increment asks for
-    std::int64_t cache;     // IDs to reserve at once, at least 1
-    std::int64_t max_value; // no ID may be greater
-    bool local_temporary;   // a temporary sequence of this session
+    std::int64_t stride;            // what the increment asks for
+    std::int64_t cache;             // IDs to reserve at once, at least 1
+    std::int64_t max_value;         // no ID may be greater
+    bool has_layout;                // the layout is the sequence's own, and calls can name no other
+    Layout layout = default_layout; // of a call that names none
+    bool local_temporary;           // a temporary sequence of this session
     Storage storage;
     bool rewritten_here; // by the current transaction, which may still be rolled back
 };
@@ -38,11 +40,7 @@ struct Sequence {
     LocalTransactionId definition_valid_in;
     bool logged;   // whether this session has written a record since it read the definition
     Oid permitted; // the role found to have the right to nextval; InvalidOid: none
-    // The layout, besides the default one, that this role was found to have the right to, and the
-    // table that this rests on; InvalidOid: on none. The default layout: none was found.
-    Layout permitted_layout;
-    Oid layout_table;
-
+    Oid may_set;   // the role found to have the right to setval; InvalidOid: none
     LocalTransactionId locked_in; // the transaction that holds this session's lock on the sequence
 };
 
@@ -59,16 +57,14 @@ extern Sequence *ready;
 // can be ready at once: this only finds such a one.
 Sequence &make_ready(Oid relid);
 
-// Looks up whether the role may use the layout. Raises 42501 if it may not, and 55000 if the
-// sequence is snowflake.id_seq, which has the default layout for all.
-void look_up_layout_right(Sequence &sequence, Layout layout);
+// Makes certain that the current role, which an open sequence is open for, may name the layout in a
+// call. Where the sequence has a layout, the call can name no other. Where it has none, one ID in a
+// layout with an early epoch puts the sequence years ahead, as setval can: that takes the right to
+// UPDATE. Raises 55000 (another layout) and 42501 (no right).
+void require_layout(Sequence &sequence, Layout layout);
 
-// Makes certain that the current role, which an open sequence is open for, may use the layout.
-// Raises the errors of look_up_layout_right(): see layout_right.hpp.
-inline void require_layout_right(Sequence &sequence, Layout layout) {
-    if (layout != default_layout && layout != sequence.permitted_layout)
-        look_up_layout_right(sequence, layout);
-}
+// Raises 55000: a call names another layout than that of the sequence.
+[[noreturn]] void raise_other_layout(Oid relid, Layout own, Layout named);
 
 // Opens a locked relation, which must be a sequence that this session can use. The caller closes
 // the relation without unlocking it. Raises 42P01, 42809 and 0A000 as open_for_nextval() does.

@@ -97,7 +97,7 @@ bool has_ids(Relation sequence, Layout layout, const Said &said) {
     const std::int64_t first_day = layout.ticks_per_second() * SECS_PER_DAY;
     const bool is_low = said.state.last < 0 || layout.tick_of(said.state.last) < first_day;
     return said.state.last <= layout.last_id() &&
-           (!is_low || sequence_kind::is_snowflake(RelationGetRelid(sequence)));
+           (!is_low || sequence_kind::kind_of(RelationGetRelid(sequence)).is_snowflake);
 }
 
 // Raises 55000 unless has_ids().
@@ -282,6 +282,15 @@ Relation open(Oid relid) {
     return sequence;
 }
 
+// Returns the layout of a sequence's IDs: its own, or the one that the caller names where it has
+// none, or else the default one. Raises 55000 if the caller names another than its own.
+Layout layout_of_ids(Oid relid, std::optional<Layout> named) {
+    const sequence_kind::Kind kind = sequence_kind::kind_of(relid);
+    if (kind.has_layout && named && *named != kind.layout)
+        session::raise_other_layout(relid, kind.layout, *named);
+    return named.value_or(kind.layout);
+}
+
 // Tells whether open() will raise no error but that of a standby, and whether other sessions can
 // use the sequence.
 bool may_look(Oid relid) {
@@ -292,9 +301,10 @@ bool may_look(Oid relid) {
 
 } // namespace
 
-std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
-    const Key key{.relid = relid, .padding = 0, .layout = layout};
+std::optional<Id> find(Oid relid, std::optional<Layout> named, FmgrInfo &call) {
     Relation sequence = open(relid);
+    const Layout layout = layout_of_ids(relid, named);
+    const Key key{.relid = relid, .padding = 0, .layout = layout};
     Snapshot snapshot = statements::oldest_snapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
     std::optional<Id> bound;
@@ -311,9 +321,13 @@ std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call) {
     return bound;
 }
 
-void look_before(Oid relid, Layout layout) {
+void look_before(Oid relid, std::optional<Layout> named) {
     if (!ActiveSnapshotSet() || RecoveryInProgress() || IsInParallelMode() || !may_look(relid))
         return;
+    const sequence_kind::Kind kind = sequence_kind::kind_of(relid);
+    if (kind.has_layout && named && *named != kind.layout)
+        return;
+    const Layout layout = named.value_or(kind.layout);
     Relation sequence = open(relid);
     if (Snapshot snapshot = statements::oldest_snapshot(); snapshot != nullptr)
         (void)ask(sequence, {.relid = relid, .padding = 0, .layout = layout}, snapshot);

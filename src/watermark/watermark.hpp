@@ -30,7 +30,8 @@
 
 namespace snowflake::watermark {
 
-// Finds the low watermark of a sequence whose IDs are of the layout; none: it is not known now.
+// Finds the low watermark of a sequence whose IDs are of its own layout, or of the one that the
+// caller names where it has none; none: the watermark is not known now.
 // That is so if
 // - the start of a transaction that holds the lock is not known, see lock_holders.hpp;
 // - such a transaction began later than the greatest ID was made: it has made none yet, or the IDs
@@ -43,13 +44,13 @@ namespace snowflake::watermark {
 //
 // Raises 42P01 (no such relation), 42809 (not a sequence), 0A000 (temporary sequence of another
 // session), 42501 (neither SELECT nor USAGE), 55000 (a standby; the sequence makes no IDs of the
-// layout).
-std::optional<Id> find(Oid relid, Layout layout, FmgrInfo &call);
+// layout, or the caller names another than its own).
+std::optional<Id> find(Oid relid, std::optional<Layout> named, FmgrInfo &call);
 
 // Looks at a sequence before a statement that asks for its low watermark takes its snapshot, so
 // that find() has an answer if a transaction ends right then. For the planner. Does nothing where
 // find() would raise an error: the statement may never come to the call.
-void look_before(Oid relid, Layout layout);
+void look_before(Oid relid, std::optional<Layout> named);
 
 // Registers the callback by which the session forgets its looks at a sequence that was altered.
 // Called once, when the module is loaded.

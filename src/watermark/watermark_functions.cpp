@@ -22,7 +22,8 @@ void look_ahead(const FuncExpr &call) {
     if (sequence == nullptr || (names_layout && layout == nullptr))
         return;
     watermark::look_before(DatumGetObjectId(sequence->constvalue),
-                           names_layout ? layout_from_datum(layout->constvalue) : default_layout);
+                           names_layout ? std::optional{layout_from_datum(layout->constvalue)}
+                                        : std::nullopt);
 }
 
 } // namespace
@@ -33,7 +34,8 @@ extern "C" {
 // bigint
 SNOWFLAKE_FUNCTION(snowflake_low_watermark);
 Datum snowflake_low_watermark(PG_FUNCTION_ARGS) {
-    const Layout layout = PG_NARGS() > 1 ? layout_from_datum(PG_GETARG_DATUM(1)) : default_layout;
+    const auto layout =
+        PG_NARGS() > 1 ? std::optional{layout_from_datum(PG_GETARG_DATUM(1))} : std::nullopt;
     const std::optional<Id> bound = watermark::find(PG_GETARG_OID(0), layout, *fcinfo->flinfo);
     if (!bound)
         PG_RETURN_NULL();

@@ -134,5 +134,91 @@ TEST(DumpOfClaims, HoldsNone) {
     EXPECT_EQ(session.number("SELECT snowflake.node()"), 7);
 }
 
+// The layout of a sequence is a part of its definition: what a joining server restores has it, too.
+
+void make_small_ids(Session &session) {
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE TABLE orders (id bigserial PRIMARY KEY)");
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', "
+                "layout => 'javascript')");
+    session.run("SELECT snowflake.set_layout('snowflake.id_seq', 'javascript')");
+    session.run("INSERT INTO orders DEFAULT VALUES");
+}
+
+bool is_small(Id id) {
+    return id > 0 && id < Id{1} << 53;
+}
+
+TEST(DumpOfLayouts, HoldsThoseOfAllSequences) {
+    const Server server(7, {"fsync = off"});
+    Session session(server);
+    make_small_ids(session);
+    const Id last = session.number("SELECT snowflake.nextval()");
+    for (const bool custom_format : {false, true}) {
+        const std::string copied = custom_format ? "from_archive" : "from_script";
+        restore(server, copied, dump(server, "postgres", custom_format), custom_format);
+        EXPECT_EQ(dump_as_text(server, copied), dump_as_text(server, "postgres"));
+        Session copy(server, copied);
+        EXPECT_TRUE(is_small(insert(copy, {"orders", "orders_id_seq"})));
+        const Id id = copy.number("SELECT snowflake.nextval()");
+        EXPECT_GT(id, last);
+        EXPECT_TRUE(is_small(id));
+    }
+}
+
+TEST(DumpOfLayouts, OfTheSchemaOrOneTableHoldsThatOfTheColumn) {
+    const Server server(7, {"fsync = off"});
+    Session session(server);
+    make_small_ids(session);
+    for (const std::string option : {"--schema-only", "--table=orders"}) {
+        SCOPED_TRACE(option);
+        const std::filesystem::path file = server.file("part.sql");
+        server.run_successfully("pg_dump", {"-d", server.conninfo("postgres"), "-f", file, option});
+        session.run("DROP DATABASE IF EXISTS part");
+        session.run("CREATE DATABASE part");
+        Session part(server, "part");
+        if (option == "--table=orders")
+            part.run("CREATE EXTENSION snowflake");
+        server.run_successfully("psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d",
+                                         server.conninfo("part"), "-f", file});
+        EXPECT_TRUE(is_small(insert(part, {"orders", "orders_id_seq"})));
+    }
+}
+
+// Databases are instances of their own: each derives another number, and all fit the layout.
+TEST(NodeThatNobodyChose, FitsTheNarrowestLayout) {
+    const Server server(0, {"fsync = off"});
+    Session session(server);
+    for (const std::string database : {"one", "two", "three", "four"}) {
+        session.run("CREATE DATABASE " + database);
+        Session other(server, database);
+        other.run("CREATE EXTENSION snowflake");
+        other.run("CREATE TABLE orders (id bigserial PRIMARY KEY)");
+        other.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', "
+                  "layout => 'javascript')");
+        EXPECT_LE(other.number("SELECT snowflake.claim_node()"), 63);
+        EXPECT_TRUE(is_small(insert(other, {"orders", "orders_id_seq"})));
+    }
+}
+
+// A claim that was made before the layout: check() says so, and what it says helps.
+TEST(NodeThatDoesNotFit, IsFoundAndMended) {
+    const Server server(0, {"fsync = off"});
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("SELECT snowflake.claim_node(700)");
+    session.run("CREATE TABLE orders (id bigserial PRIMARY KEY)");
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', "
+                "layout => 'javascript')");
+    EXPECT_EQ(session.sqlstate("INSERT INTO orders DEFAULT VALUES"), "55000");
+    EXPECT_EQ(session.text("SELECT command FROM snowflake.check() WHERE finding LIKE '%fit%'"),
+              "-- SELECT snowflake.release_node(); SELECT snowflake.claim_node()");
+    session.run("SELECT snowflake.release_node()");
+    EXPECT_LE(session.number("SELECT snowflake.claim_node()"), 63);
+    EXPECT_TRUE(is_small(insert(session, {"orders", "orders_id_seq"})));
+    EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.check() WHERE finding LIKE '%fit%'"),
+              0);
+}
+
 } // namespace
 } // namespace integration::dump_test

@@ -832,6 +832,22 @@ TEST(Choice, IsTheDerivedNumberOrTheNextThatIsFree) {
     EXPECT_EQ(see(some).choose(at(10), nowhere), next(1));
 }
 
+TEST(Choice, KeepsToTheNumbersThatFit) {
+    constexpr int last = 63;
+    std::vector<Act> acts;
+    for (int count = 0; count < last; ++count) {
+        const int node = see(acts).choose(at(9), nowhere, last);
+        ASSERT_GE(node, 1);
+        ASSERT_LE(node, last);
+        if (count == 0) {
+            EXPECT_EQ(node, derived_node(me, last));
+        }
+        acts.push_back(claim(other, node, 1));
+    }
+    EXPECT_EQ(see(acts).choose(at(9), nowhere, last), 0);
+    EXPECT_NE(see(acts).choose(at(9), nowhere), 0);
+}
+
 TEST(Choice, LeavesNumbersThatTheIdsAtHandShow) {
     const std::vector<Act> none;
     const int derived = derived_node(me);

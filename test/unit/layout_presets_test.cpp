@@ -41,6 +41,16 @@ TEST(Presets, HaveThePublishedEpochs) {
     EXPECT_EQ(layout_of("mastodon").epoch_ms(), 0);
 }
 
+// Number.MAX_SAFE_INTEGER of JavaScript, and every integer that a double holds with its neighbours.
+TEST(Presets, KeepToWhatJavaScriptHolds) {
+    const Layout javascript = layout_of("javascript");
+    EXPECT_EQ(javascript.last_id(), 9'007'199'254'740'991);
+    EXPECT_EQ(javascript.last_node(), 63);
+    EXPECT_EQ(javascript.last_counter() + 1, 64);
+    EXPECT_EQ(javascript.last_tick(), default_layout.last_tick());
+    EXPECT_EQ(javascript.epoch_ms(), default_layout.epoch_ms());
+}
+
 // An ID, and what is published about it.
 struct Published {
     std::string_view layout;

@@ -2,6 +2,7 @@
 // that parts which make no layout are refused.
 #include "layout.hpp"
 
+#include "layout_minimum.hpp"
 #include "layouts.hpp"
 #include "random.hpp"
 #include "random_layouts.hpp"
@@ -376,6 +377,64 @@ TEST(LayoutRandom, SortsByTime) {
             ASSERT_EQ(layout.compose(one) < layout.compose(other), one.tick < other.tick);
         }
     }
+}
+
+// A layout as the MINVALUE of a sequence.
+
+TEST(LayoutMinimum, StandsForTheLayoutFarBelowNumbersThatCount) {
+    Random random = seeded_random();
+    for (int i = 0; i < 500'000; ++i) {
+        const Layout layout = random_layout(random);
+        if (!is_for_sequences(layout))
+            continue;
+        const std::int64_t minimum = minimum_of(layout);
+        ASSERT_LE(minimum, -(std::int64_t{1} << 62));
+        ASSERT_EQ(layout_of_minimum(minimum), layout);
+    }
+}
+
+// Stored in catalogs and dumps: the number of a layout must never change.
+TEST(LayoutMinimum, IsTheSameForEver) {
+    EXPECT_EQ(minimum_of(default_layout), -5'500'352'570'945'751'040);
+}
+
+TEST(LayoutMinimum, IsNoNumberThatUsersChoose) {
+    for (int power = 0; power < 62; ++power) {
+        EXPECT_EQ(layout_of_minimum(-(std::int64_t{1} << power)), std::nullopt) << power;
+        EXPECT_EQ(layout_of_minimum(std::int64_t{1} << power), std::nullopt) << power;
+    }
+    for (std::int64_t number = 1; number <= 1'000'000'000'000'000'000; number *= 10)
+        EXPECT_EQ(layout_of_minimum(-number), std::nullopt) << number;
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    for (const std::int64_t number : {lowest, lowest + 1, lowest + 2, lowest / 2, lowest / 2 - 1,
+                                      std::int64_t{0}, std::numeric_limits<std::int64_t>::max()})
+        EXPECT_EQ(layout_of_minimum(number), std::nullopt) << number;
+}
+
+TEST(LayoutMinimum, IsNoneWhereNoIdCanBeMade) {
+    const Layout without_nodes = *Layout::make({.epoch_ms = 0,
+                                                .tick_exponent = 3,
+                                                .timestamp_bits = 47,
+                                                .node_bits = 0,
+                                                .counter_bits = 16,
+                                                .order = Layout::Order::node_above_counter});
+    EXPECT_FALSE(is_for_sequences(without_nodes));
+    EXPECT_EQ(layout_of_minimum(minimum_of(without_nodes)), std::nullopt);
+}
+
+// Many numbers below -2^62 do read as a layout, which is why MINVALUE alone does not tell.
+TEST(LayoutMinimum, ReadsBackEveryNumberThatItTakesForALayout) {
+    Random random = seeded_random();
+    int layouts = 0;
+    for (int i = 0; i < 500'000; ++i) {
+        const auto number = random.between(std::numeric_limits<std::int64_t>::min(), int64_max);
+        const auto layout = layout_of_minimum(number);
+        if (!layout)
+            continue;
+        ++layouts;
+        ASSERT_EQ(minimum_of(*layout), number);
+    }
+    EXPECT_GT(layouts, 1000);
 }
 
 } // namespace

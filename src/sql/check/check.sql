@@ -122,7 +122,7 @@ CREATE FUNCTION snowflake._keys()
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname, coalesce(used.layout, 'default'), used.callee
+        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname, coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
             FROM pg_proc p
             JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
             JOIN pg_attrdef f ON f.oid = d.objid
@@ -133,7 +133,7 @@ BEGIN
               AND used.callee = 'snowflake.nextval'
         UNION
         -- Of a converted sequence that belongs to another column, and is drawn from by the server's own nextval.
-        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, 'default', used.callee
+        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, snowflake.layout_of(q.seqrelid), used.callee
             FROM pg_sequence q
             JOIN pg_class s ON s.oid = q.seqrelid
             JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
@@ -145,7 +145,7 @@ BEGIN
               AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
         UNION
         -- Of a converted sequence whose column has another default, or none.
-        SELECT s.oid, d.refobjid, a.attnum, a.attname, 'default',
+        SELECT s.oid, d.refobjid, a.attnum, a.attname, snowflake.layout_of(s.oid),
                (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
                     WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
                       AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
@@ -165,7 +165,7 @@ END
 $function$;
 
 -- Leaves out what defaults say of sequences that they have no say in. To name a sequence in a default, in any layout, takes
--- no right on it. A stranger's default counts where a sequence that is converted is said to make IDs of the default layout.
+-- no right on it. A stranger's default counts where a sequence that is converted is said to make IDs of its own layout.
 CREATE FUNCTION snowflake._keys_that_count(keys snowflake._key[])
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -179,7 +179,7 @@ BEGIN
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_sequence q ON q.seqrelid = k.seq
             WHERE snowflake._is_taken_along(s.relowner, t.relowner)
-               OR snowflake._makes_ids(q.seqincrement, q.seqmax) AND k.layout OPERATOR(snowflake.=) 'default';
+               OR snowflake._makes_ids(q.seqincrement, q.seqmax) AND k.layout OPERATOR(snowflake.=) snowflake.layout_of(k.seq);
 END
 $function$;
 
@@ -208,7 +208,7 @@ BEGIN
         SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
                'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it',
                CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
-                    WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride()
+                    WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride('default')
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
                     ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
@@ -217,6 +217,37 @@ BEGIN
             JOIN pg_sequence q ON q.seqrelid = used.seq
             CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
+END
+$function$;
+
+-- Finds layouts of sequences that the node of this instance does not fit, and defaults that name another layout.
+CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', format('sequence %s', min(q.seqrelid::regclass::text COLLATE "C")), misfit,
+               '-- ' || CASE WHEN snowflake._node_setting() IS NOT NULL THEN 'Take snowflake.node out of the settings; then, in a new session: '
+                             ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
+            FROM pg_sequence q
+            CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
+            CROSS JOIN LATERAL snowflake._node_misfit(own.layout) misfit
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND own.layout OPERATOR(snowflake.<>) 'default' AND misfit IS NOT NULL
+              AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
+            GROUP BY misfit;
+    RETURN QUERY
+        SELECT 'error', snowflake._column(k.relid, k.attname),
+               format('its default names another layout than sequence %s has, and fails', k.seq),
+               snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
+                                                      k.relid, k.attname, snowflake._call_on(k.seq::text)))
+            FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_sequence q ON q.seqrelid = k.seq
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND k.layout OPERATOR(snowflake.<>) snowflake.layout_of(k.seq);
 END
 $function$;
 
@@ -300,7 +331,7 @@ BEGIN
         SELECT 'warning', format('sequence %s', s.seq),
                format('it is %s ahead of the clock; the command is right if no ID from ahead is in use',
                       date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
-               format('SELECT pg_catalog.setval(%L, %s)', s.seq, s.minimum)
+               format('SELECT pg_catalog.setval(%L, %s)', s.seq, greatest(s.minimum, 1))
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
                       FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
             CROSS JOIN LATERAL snowflake.describe(s.layout) room
@@ -536,7 +567,8 @@ BEGIN
             FROM pg_trigger g
             JOIN pg_class t ON t.oid = g.tgrelid
             WHERE (g.tgrelid = 'snowflake.nodes'::regclass AND g.tgname IN ('guard', 'guard_truncate', 'truncated', 'changed')
-                   OR g.tgrelid = 'snowflake._redirect'::regclass AND g.tgname = 'redirect_is_written')
+                   OR g.tgrelid = 'snowflake._redirect'::regclass AND g.tgname = 'redirect_is_written'
+                   OR g.tgrelid = 'snowflake._id_seq_layout'::regclass AND g.tgname = 'layout_is_written')
               AND g.tgenabled <> 'A'
         UNION ALL
         SELECT 'error', format('schema %I', n.nspname),
@@ -615,6 +647,7 @@ BEGIN
             FROM (SELECT * FROM snowflake._findings_of_node()
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_layouts(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_drawing(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_replaced_sequences()
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)

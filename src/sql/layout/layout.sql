@@ -188,6 +188,27 @@ CREATE OPERATOR CLASS snowflake.layout_ops
 COMMENT ON OPERATOR CLASS snowflake.layout_ops USING hash IS
     'hashes layouts';
 
+-- Layouts of sequences, see src/sequence/sequence_kind.hpp.
+
+-- Returns the MINVALUE of a sequence that keeps a layout.
+CREATE FUNCTION snowflake._minimum_of(layout snowflake.layout)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_minimum_of'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION snowflake.layout_of(seq regclass)
+    RETURNS snowflake.layout
+    AS 'MODULE_PATHNAME', 'snowflake_layout_of'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake.layout_of(regclass) IS
+    'returns the layout in which snowflake.nextval makes the IDs of a sequence';
+
+-- Returns the layout that a sequence with these options keeps; NULL: it keeps none.
+CREATE FUNCTION snowflake._kept_layout(increment bigint, minimum bigint, maximum bigint)
+    RETURNS snowflake.layout
+    AS 'MODULE_PATHNAME', 'snowflake_kept_layout'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- Looking at layouts.
 
 CREATE FUNCTION snowflake.describe(layout snowflake.layout,

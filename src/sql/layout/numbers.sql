@@ -6,11 +6,12 @@ CREATE FUNCTION snowflake._last_node()
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 1023;
 
--- Returns the greatest INCREMENT of a snowflake sequence: the room of the default layout's counter.
-CREATE FUNCTION snowflake._greatest_stride()
-    RETURNS integer
+-- Returns the greatest INCREMENT of a sequence that makes IDs of a layout: the room of the counter, which has to be the lowest field.
+CREATE FUNCTION snowflake._greatest_stride(layout snowflake.layout)
+    RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN 4096;
+    RETURN (SELECT CASE WHEN layout::text LIKE '%node:% counter:%' THEN room.ids_per_tick ELSE 1 END
+                FROM snowflake.describe(layout) room);
 
 -- Returns the INCREMENT of a sequence from which the server's own nextval() takes no value. The guard makes the
 -- server's own nextval() fail on a snowflake sequence: a step of this size from any value that is taken leaves the

@@ -214,7 +214,7 @@ DECLARE
     minimum bigint;
 BEGIN
     FOR seq, minimum IN
-        SELECT q.seqrelid, q.seqmin
+        SELECT q.seqrelid, greatest(q.seqmin, 1) -- A guard works above 0.
             FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
             WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
               AND NOT EXISTS (SELECT FROM pg_locks l

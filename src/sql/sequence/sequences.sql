@@ -20,7 +20,7 @@ CREATE VIEW snowflake.sequences AS
     ),
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
-               a.attname AS column_name, coalesce(used.layout, 'default') AS layout,
+               a.attname AS column_name, coalesce(used.layout, snowflake.layout_of(c.oid)) AS layout,
                CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE')
                          AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
                     THEN pg_catalog.pg_sequence_last_value(c.oid) END AS last_id,

@@ -69,7 +69,7 @@ BEGIN
                        CASE WHEN redirected
                                  AND NOT EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) u
                                                      WHERE u.callee = 'snowflake.nextval'
-                                                       AND coalesce(u.layout OPERATOR(snowflake.<>) 'default', true))
+                                                       AND coalesce(u.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq), true))
                             THEN snowflake._default_replaced(f.oid, seq, false) END
             ) calls(of_extension, of_server)
             WHERE f.oid IN (SELECT d.objid FROM pg_depend d

@@ -34,16 +34,18 @@ CREATE TYPE snowflake._conversion_part AS (
     move_generated boolean, -- whether generated columns may become the last of their table
     columns snowflake._conversion_column[],
     dependents snowflake._conversion_dependent[], -- on those that are widened; none on the way back
-    online boolean); -- whether shadow columns take the place of those that are widened, see online/
+    online boolean, -- whether shadow columns take the place of those that are widened, see online/
+    layout snowflake.layout); -- of the IDs
 
 CREATE FUNCTION snowflake._part(
         seq regclass, columns snowflake._conversion_column[],
         dependents snowflake._conversion_dependent[] DEFAULT '{}',
-        increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false)
+        increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false,
+        layout snowflake.layout DEFAULT 'default')
     RETURNS snowflake._conversion_part
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN ROW(seq, seq::text, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = seq), increment, move_generated,
-               columns, dependents, online)::snowflake._conversion_part;
+               columns, dependents, online, layout)::snowflake._conversion_part;
 
 -- A step of conversion_plan(), without its number.
 CREATE TYPE snowflake._conversion_step AS (

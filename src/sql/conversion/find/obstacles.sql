@@ -130,9 +130,10 @@ BEGIN
 END
 $function$;
 
--- Lists the defaults and checks that do not bear IDs.
+-- Lists the defaults and checks that do not bear IDs of a layout.
 CREATE FUNCTION snowflake._obstacles_of_expressions(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        layout snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
@@ -143,19 +144,27 @@ BEGIN
                       fault, c.old_default)
             FROM unnest(columns) c
             JOIN snowflake._conversion_trials(seq, columns, dependents) trial ON trial.attrdef = c.attrdef
-            CROSS JOIN LATERAL snowflake._conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod) fault
+            CROSS JOIN LATERAL snowflake._conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod, layout) fault
             WHERE fault IS NOT NULL;
     -- Checks are tried only where the column is known to get nothing but IDs.
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
     END IF;
     RETURN QUERY
+        SELECT format('constraint %I of domain %s, which column %I of table %s has, is unfit for IDs (%s): %s',
+                      k.conname, a.atttypid::regtype, c.attname, c.relid, fault, pg_get_constraintdef(k.oid))
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            JOIN pg_constraint k ON k.contypid = a.atttypid AND k.contype = 'c'
+            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws, layout) fault
+            WHERE fault IS NOT NULL AND NOT c.is_strangers;
+    RETURN QUERY
         SELECT format('constraint %I of table %s is unfit for IDs (%s): %s', k.conname, c.relid, fault,
                       pg_get_constraintdef(k.oid))
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
-            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws) fault
+            CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws, layout) fault
             WHERE fault IS NOT NULL AND k.coninhcount = 0
               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
               AND NOT EXISTS (SELECT FROM unnest(columns) other
@@ -284,7 +293,8 @@ $function$;
 
 -- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._conversion_obstacles(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        layout snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET standard_conforming_strings = on
@@ -296,9 +306,9 @@ BEGIN
         SELECT DISTINCT obstacle
             FROM (SELECT snowflake._obstacles_of_users(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents)
-                  UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents, layout)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
-                  UNION ALL SELECT snowflake._partition_obstacles(columns)
+                  UNION ALL SELECT snowflake._partition_obstacles(columns, layout)
                   UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_callers(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_authors(columns, dependents)

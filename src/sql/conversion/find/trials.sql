@@ -27,17 +27,32 @@ BEGIN
 END
 $function$;
 
--- Returns what is wrong with a default that gets IDs from a sequence, for a column of this type; NULL: nothing, or
--- it cannot be tried. The IDs tried are of one tick, of two nodes and of two ticks, towards the end of the time that
--- IDs can express: a default has to bear every ID that its column will ever get.
-CREATE FUNCTION snowflake._conversion_default_fault(attrdef oid, seq regclass, type oid, typmod integer)
+-- Returns IDs of a layout to try, which are not far from a number: of one tick, of two nodes and of two ticks.
+CREATE FUNCTION snowflake._ids_near(number bigint, layout snowflake.layout)
+    RETURNS bigint[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT ARRAY[number, number + 1, number + (1::bigint << room.counter_bits),
+                 number + (1::bigint << room.counter_bits + room.node_bits)]
+        FROM snowflake.describe(layout) room
+$function$;
+
+-- Returns a number towards the end of the time that IDs of a layout can express.
+CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
+    RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT snowflake.make_id(room.last_timestamp, 0, 0, layout) / 1000 * 986 FROM snowflake.describe(layout) room);
+
+-- Returns what is wrong with a default that gets IDs of a layout from a sequence, for a column of this type; NULL: nothing,
+-- or it cannot be tried. The IDs tried are late ones: a default has to bear every ID that its column will ever get.
+CREATE FUNCTION snowflake._conversion_default_fault(attrdef oid, seq regclass, type oid, typmod integer, layout snowflake.layout)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4}';
-    ids constant bigint[] :=
-        '{9100000000000000000, 9100000000000000001, 9100000000000004096, 9100000000004194304}';
+    ids constant bigint[] := snowflake._ids_near(snowflake._late_id(layout), layout);
     few text[];
     many text[];
 BEGIN
@@ -71,19 +86,17 @@ EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_vi
 END
 $function$;
 
--- Returns what is wrong with a check of a column that holds IDs, or is filled with them; NULL: nothing, or it cannot
--- be tried. A check that some ID of the present or of later satisfies may be meant. So may a check that not all
+-- Returns what is wrong with a check of a column, or of its domain, that holds IDs of a layout, or is filled with them;
+-- NULL: nothing, or it cannot be tried. A check that some ID of the present or of later satisfies may be meant. So may a check that not all
 -- small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
-CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum smallint, is_filled boolean)
+CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum smallint, is_filled boolean, layout snowflake.layout)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
-    ids constant bigint[] :=
-        '{500000000000000000, 500000000000000001, 500000000000000002, 500000000000004096,
-          500000000004194304, 9100000000000000000, 9100000000000000001, 9100000000000000002,
-          9100000000000004096, 9100000000004194304}';
+    ids constant bigint[] := snowflake._ids_near(snowflake.from_timestamp(clock_timestamp(), layout), layout)
+                             || snowflake._ids_near(snowflake._late_id(layout), layout);
 BEGIN
     IF 'f' = ALL (snowflake._try_check(constraint_oid, attnum, ids))
        AND (is_filled OR 't' = ALL (snowflake._try_check(constraint_oid, attnum, small))) THEN
@@ -112,12 +125,12 @@ $function$;
 
 -- Lists the partitioned tables that have no partition for IDs, with the command that adds one. Partitions by hash,
 -- and a default partition, take every ID.
-CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_column[], layout snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    present constant bigint := snowflake.from_timestamp(clock_timestamp());
+    present constant bigint := snowflake.from_timestamp(clock_timestamp(), layout);
 BEGIN
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;

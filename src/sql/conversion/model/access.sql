@@ -13,6 +13,7 @@
 --   trials.sql        whether expressions bear IDs
 --   obstacles.sql     what a conversion cannot take along
 --   widening.sql      the commands that widen columns
+--   layout.sql        the layout of the IDs: which, what is in its way, and giving a converted sequence another
 --   defaults.sql      the commands that set defaults, and the comparison with what was meant
 --   identity.sql      the commands that make the sequence of an identity anew
 --   increments.sql    INCREMENT and the other options of a sequence, there and back

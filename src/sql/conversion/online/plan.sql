@@ -153,7 +153,9 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
     RETURN QUERY
         SELECT * FROM snowflake._step(
-            format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true)', part.seq, part.increment), NULL,
+            format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true%s)', part.seq, part.increment,
+                   CASE WHEN part.layout OPERATOR(snowflake.<>) snowflake._present_layout(part.seq, part.columns)
+                        THEN format(', layout => %L', part.layout) END), NULL,
             'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END

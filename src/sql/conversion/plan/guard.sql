@@ -6,7 +6,8 @@
 -- a new file of the sequence, which ALTER SEQUENCE makes: a rollback takes them back, and leaves no number behind
 -- that is too large for the columns as they were.
 
--- Returns the step that takes the limits of a sequence away; none if it is guarded already.
+-- Returns the step that takes the limits of a sequence away, and gives it the layout; none if it is guarded already. The
+-- layout counts from this step on, see src/sequence/sequence_kind.hpp.
 CREATE FUNCTION snowflake._room_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -15,7 +16,9 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM pg_sequence q
-            CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO CYCLE', part.seq), part.owner,
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER SEQUENCE %s AS bigint%s NO CYCLE', part.seq,
+                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._mark()), ' NO MAXVALUE')), part.owner,
                                                format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq)) step
             WHERE q.seqrelid = part.seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
 END

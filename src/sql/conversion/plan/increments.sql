@@ -29,7 +29,7 @@ CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride()
+    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride(part.layout)
                 THEN present ELSE snowflake._guard() END;
 END
 $function$;
@@ -44,9 +44,9 @@ DECLARE
 BEGIN
     IF present = snowflake._guard() OR part.increment = 'drop' THEN
         RETURN;
-    ELSIF present > snowflake._greatest_stride() THEN
+    ELSIF present > snowflake._greatest_stride(part.layout) THEN
         RETURN NEXT format('INCREMENT BY %s is above %s, the most IDs of one call: convert with increment => ''drop'', '
-                           'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_stride());
+                           'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_stride(part.layout));
     ELSIF present > 1 AND part.increment = 'refuse' THEN
         RETURN NEXT format('INCREMENT BY %s may be a size of blocks, which clients number themselves, or keep several '
                            'servers apart: convert with increment => ''keep'' for blocks, without the guard, '
@@ -105,7 +105,8 @@ BEGIN
                 part.owner, 'notes what the way back gives again') step
             WHERE q.seqrelid = part.seq AND q.seqincrement <> snowflake._guard()
               AND (q.seqtypid <> 'bigint'::regtype OR q.seqincrement <> 1 OR q.seqcycle
-                   OR q.seqmax <> 9223372036854775807)
+                   OR q.seqmax <> 9223372036854775807
+                   OR q.seqmin <> 1 AND q.seqmin <> snowflake._minimum_for(part.seq, part.layout))
               AND (snowflake._remembered(part.seq)).type IS NULL;
 END
 $function$;
@@ -137,14 +138,16 @@ DECLARE
     is_guarded constant boolean := (SELECT seqincrement = snowflake._guard() FROM pg_sequence WHERE seqrelid = part.seq);
     is_marked constant boolean := (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = part.seq);
     last constant bigint := snowflake._last_value(part.seq);
+    -- A sequence that keeps a layout goes on without it.
+    minimum constant text := snowflake._layout_clause(part);
     remark text;
 BEGIN
     SELECT * INTO was FROM snowflake._remembered(part.seq);
     IF was.type IS NULL THEN
         IF is_guarded THEN
-            RETURN NEXT snowflake._step(format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq), part.owner);
+            RETURN NEXT snowflake._step(concat_ws(' ', format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq), minimum), part.owner);
         ELSIF is_marked THEN
-            RETURN NEXT snowflake._step(format('ALTER SEQUENCE %s NO MAXVALUE', part.seq), part.owner);
+            RETURN NEXT snowflake._step(concat_ws(' ', format('ALTER SEQUENCE %s NO MAXVALUE', part.seq), minimum), part.owner);
         END IF;
         RETURN;
     END IF;
@@ -166,7 +169,7 @@ BEGIN
         END IF;
         RETURN NEXT snowflake._step(
             format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
-                   concat_ws(' ', CASE WHEN is_marked THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
+                   concat_ws(' ', minimum, CASE WHEN is_marked THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
             part.owner);
     END IF;
     RETURN NEXT snowflake._step(format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment), part.owner);

@@ -7,6 +7,7 @@ CREATE FUNCTION snowflake.conversion_plan(
         online boolean DEFAULT false, -- whether to widen columns without a long lock
         pause interval DEFAULT NULL,  -- online: between two batches
         max_lag text DEFAULT NULL,    -- online: how much WAL replicas may have left to replay, such as '64 MB'
+        layout snowflake.layout DEFAULT NULL, -- of the IDs; NULL: that of the sequence or of its defaults, else the default one
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
@@ -25,7 +26,7 @@ BEGIN
     IF num_nulls(seq, increment, move_generated, online) > 0 THEN
         RETURN;
     END IF;
-    part := snowflake._conversion_part(seq, increment, move_generated, online);
+    part := snowflake._conversion_part(seq, increment, move_generated, online, layout);
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
@@ -35,5 +36,5 @@ BEGIN
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text, snowflake.layout) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -1,11 +1,13 @@
 -- The steps: all commands of a conversion, in order.
 
 -- Returns what the conversion of a sequence concerns; raises an error unless the sequence is the caller's. The mark
--- of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again.
+-- of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again. Nor the layout that the sequence
+-- has, or that its defaults name.
 CREATE FUNCTION snowflake._conversion_part(
-        seq regclass, increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false)
+        seq regclass, increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false,
+        layout snowflake.layout DEFAULT NULL)
     RETURNS snowflake._conversion_part
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 DECLARE
     columns snowflake._conversion_column[];
@@ -17,7 +19,7 @@ BEGIN
     END IF;
     columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
     RETURN snowflake._part(seq, columns, ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d), increment,
-                           move_generated, online);
+                           move_generated, online, coalesce(layout, snowflake._present_layout(seq, columns)));
 END
 $function$;
 
@@ -53,7 +55,7 @@ CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
 BEGIN
     RETURN ARRAY(
         SELECT x
-            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents)
+            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents, part.layout) WHERE snowflake._is_usable_now(part.layout)
                   UNION ALL
                   SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
                                 'convert with move_generated => true to make it the last one', m.attname, m.relid)
@@ -62,6 +64,8 @@ BEGIN
                   SELECT snowflake._online_obstacles(part, part.dependents) WHERE part.online
                   UNION ALL
                   SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online
+                  UNION ALL
+                  SELECT snowflake._layout_obstacles(part)
                   UNION ALL
                   SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
             ORDER BY x COLLATE "C");
@@ -108,6 +112,10 @@ BEGIN
         SELECT step.*
             FROM snowflake._generated_moves(part.dependents) m
             CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column', m.attname, m.relid)) step;
+    RETURN QUERY
+        SELECT step.*
+            FROM snowflake._node_misfit(part.layout) misfit, snowflake._remark(misfit) step
+            WHERE misfit IS NOT NULL;
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
 END
 $function$;

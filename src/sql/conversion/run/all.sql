@@ -27,9 +27,9 @@ $function$;
 
 -- Converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns
 -- false.
-CREATE FUNCTION snowflake._convert_if_possible(seq regclass, caller_search_path text)
+CREATE FUNCTION snowflake._convert_if_possible(seq regclass, layout snowflake.layout, caller_search_path text)
     RETURNS boolean
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
     name constant text := seq; -- An identity's sequence is another one of the same name afterwards.
@@ -41,7 +41,7 @@ BEGIN
         RETURN NULL;
     END IF;
     altered := snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false,
-                                                 caller_search_path => caller_search_path);
+                                                 layout => layout, caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
 EXCEPTION WHEN OTHERS THEN -- Code of an owner, such as a check's, raises what it likes.
@@ -61,6 +61,7 @@ $function$;
 -- A procedure that commits can have no SET clause: it uses full names, and no operator of its own.
 CREATE PROCEDURE snowflake.convert_all(
         schema pg_catalog.regnamespace DEFAULT NULL, -- NULL: all
+        layout snowflake.layout DEFAULT NULL, -- of the IDs; NULL: that of a sequence or of its defaults, else the default one
         INOUT converted pg_catalog.int4 DEFAULT 0,
         INOUT refused pg_catalog.int4 DEFAULT 0)
     LANGUAGE plpgsql
@@ -73,7 +74,7 @@ BEGIN
     converted := 0;
     refused := 0;
     FOREACH seq IN ARRAY snowflake._sequences_in_use(schema) LOOP
-        is_converted := snowflake._convert_if_possible(seq, pg_catalog.current_setting('search_path'));
+        is_converted := snowflake._convert_if_possible(seq, layout, pg_catalog.current_setting('search_path'));
         IF is_converted THEN
             converted := pg_catalog.int4pl(converted, 1);
         ELSIF NOT is_converted THEN
@@ -83,5 +84,5 @@ BEGIN
     END LOOP;
 END
 $procedure$;
-COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, integer, integer) IS
+COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, snowflake.layout, integer, integer) IS
     'converts all sequences that columns use, of a schema or of all schemas, each in a transaction of its own; reports on each, and counts them';

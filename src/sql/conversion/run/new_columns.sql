@@ -4,6 +4,8 @@
 -- What a command has made is told by the transaction that wrote its rows in the catalogs. A table that was there
 -- before the setting was on stays as it is, whatever is altered in it.
 --
+-- The IDs are of the layout that the setting snowflake.layout_of_new_columns names.
+--
 -- All of it runs with the rights of whoever gave the command, and no error of a conversion ends that command:
 -- what cannot be converted is a WARNING. Lock timeouts and cancellations come out as they are.
 
@@ -96,10 +98,12 @@ CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path
 DECLARE
     what constant text := format('sequence %s is not converted to snowflake IDs', seq);
     command constant text := snowflake._convert_command(seq) || ';';
+    layout snowflake.layout;
     columns snowflake._conversion_column[];
     detail text;
     full_table regclass;
 BEGIN
+    layout := nullif(current_setting('snowflake.layout_of_new_columns', true), '');
     columns := (snowflake._conversion_part(seq, 'refuse')).columns;
     SELECT obstacle INTO detail
         FROM unnest(columns) c
@@ -121,8 +125,10 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
         RETURN;
     END IF;
-    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false, caller_search_path => caller_search_path);
-EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege THEN
+    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false, layout => layout,
+                                            caller_search_path => caller_search_path);
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege
+               OR invalid_text_representation THEN -- The last is a setting that is no layout.
     -- object_not_in_prerequisite_state stands for all of class 55: for a table in use by this session (55006), too, and a
     -- lock not to be had (55P03).
     IF SQLSTATE = '55P03' THEN

@@ -28,14 +28,14 @@ DECLARE
     slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
     last constant bigint := snowflake._greatest_number(part.seq, part.columns);
 BEGIN
-    IF last >= snowflake.from_timestamp(clock_timestamp() + slack) THEN
+    IF last >= snowflake.from_timestamp(clock_timestamp() + slack, part.layout) THEN
         RAISE EXCEPTION 'cannot convert sequence %', part.name
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
                                   'new IDs could meet existing ones.', last),
                   HINT = format('If no such value is in use, set the sequence back: '
                                 'SELECT setval(%L, %s);', part.name,
-                                (SELECT seqmin FROM pg_sequence WHERE seqrelid = part.seq));
+                                (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
 END
 $function$;
@@ -201,15 +201,15 @@ $function$;
 
 -- Does what convert_sequence_to_snowflake() does, for a caller with a search_path.
 CREATE FUNCTION snowflake._convert_to_snowflake(
-        seq regclass, increment text, move_generated boolean, online boolean, caller_search_path text)
+        seq regclass, increment text, move_generated boolean, online boolean, layout snowflake.layout, caller_search_path text)
     RETURNS integer
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
         snowflake._conversion_run(
             snowflake._request(seq, increment => increment, move_generated => move_generated,
-                                stage => CASE WHEN online THEN 'swap' END),
+                                stage => CASE WHEN online THEN 'swap' END, layout => layout),
             caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
@@ -226,13 +226,15 @@ CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
         move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
-        online boolean DEFAULT false)         -- whether to end what conversion_plan(..., online => true) has begun
+        online boolean DEFAULT false,         -- whether to end what conversion_plan(..., online => true) has begun
+        layout snowflake.layout DEFAULT NULL) -- of the IDs; NULL: that of the sequence or of its defaults, else the default one
     RETURNS integer
-    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, online, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, online, layout, pg_catalog.current_setting('search_path'))
+        WHERE pg_catalog.num_nulls(seq, increment, move_generated, online) OPERATOR(pg_catalog.=) 0
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean) IS
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean, snowflake.layout) IS
     'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
 
 -- Does what convert_snowflake_to_sequence() does, for a caller with a search_path.

@@ -5,14 +5,15 @@
 CREATE TYPE snowflake._conversion_request AS (
     seq regclass, to_snowflake boolean,
     increment text, move_generated boolean, -- see _conversion_part
-    stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    stage text, -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    layout snowflake.layout); -- NULL: see _present_layout
 
 CREATE FUNCTION snowflake._request(
         seq regclass, to_snowflake boolean DEFAULT true, increment text DEFAULT 'drop',
-        move_generated boolean DEFAULT false, stage text DEFAULT NULL)
+        move_generated boolean DEFAULT false, stage text DEFAULT NULL, layout snowflake.layout DEFAULT NULL)
     RETURNS snowflake._conversion_request
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(seq, to_snowflake, increment, move_generated, stage)::snowflake._conversion_request;
+    RETURN ROW(seq, to_snowflake, increment, move_generated, stage, layout)::snowflake._conversion_request;
 
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
@@ -193,7 +194,7 @@ BEGIN
     IF NOT request.to_snowflake THEN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;
-    part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL);
+    part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL, request.layout);
     IF coalesce(request.stage, 'rehearsal') = 'rehearsal' THEN
         RETURN snowflake._state_of_conversion(part, is_rehearsal => request.stage IS NOT NULL);
     END IF;

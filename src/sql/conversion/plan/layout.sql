@@ -1,0 +1,182 @@
+-- Giving a sequence a layout, which it keeps as its MINVALUE, see src/pure/layout_minimum.hpp.
+
+-- Returns the MINVALUE that gives a sequence a layout. The default layout is none of its own: the sequence goes on with
+-- its MINVALUE, or, where that would be taken for a layout, with one that allows its numbers.
+CREATE FUNCTION snowflake._minimum_for(seq regclass, layout snowflake.layout)
+    RETURNS bigint
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF layout OPERATOR(snowflake.<>) 'default' THEN
+        RETURN snowflake._minimum_of(layout);
+    END IF;
+    RETURN (SELECT CASE WHEN snowflake._kept_layout(snowflake._guard(), q.seqmin, q.seqmax) IS NULL THEN q.seqmin
+                        ELSE least(1, q.seqstart, snowflake._last_value(seq)) END
+                FROM pg_sequence q WHERE q.seqrelid = seq);
+END
+$function$;
+
+-- Returns the option that gives a sequence its layout, for a command; NULL: none is needed.
+CREATE FUNCTION snowflake._layout_clause(part snowflake._conversion_part)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT format(' MINVALUE %s', snowflake._minimum_for(part.seq, part.layout))
+                FROM pg_sequence q
+                WHERE q.seqrelid = part.seq AND q.seqmin <> snowflake._minimum_for(part.seq, part.layout));
+END
+$function$;
+
+-- Tells whether IDs of a layout can be made now: it has room for nodes, and for this time.
+CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT room.node_bits > 0 AND clock_timestamp() BETWEEN room.epoch AND room.last_timestamp - interval '1 hour'
+        FROM snowflake.describe(layout) room
+$function$;
+
+-- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none.
+CREATE FUNCTION snowflake._node_misfit(layout snowflake.layout)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    last constant bigint := (snowflake.describe(layout)).nodes - 1;
+    present integer;
+BEGIN
+    present := snowflake.node();
+    RETURN CASE WHEN present > last
+                THEN format('snowflake node %s of this instance does not fit the layout, which has room for nodes 1 to %s', present, last) END;
+EXCEPTION WHEN SQLSTATE '55000' THEN -- nextval() says what is wrong with the node.
+    RETURN NULL;
+END
+$function$;
+
+-- Warns if the node of this instance does not fit a layout.
+CREATE FUNCTION snowflake._warn_of_node(layout snowflake.layout)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    remark constant text := snowflake._node_misfit(layout);
+BEGIN
+    IF remark IS NOT NULL THEN
+        RAISE WARNING '%', remark
+            USING HINT = 'SELECT snowflake.release_node(); SELECT snowflake.claim_node();';
+    END IF;
+END
+$function$;
+
+-- Lists the columns whose defaults name another layout for a sequence.
+CREATE FUNCTION snowflake._defaults_in_other_layouts(
+        seq regclass, columns snowflake._conversion_column[], wanted snowflake.layout)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('default of column %I of table %s names the layout "%s"', c.attname, c.relid, used.layout)
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', c.attrdef) used
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND used.sequence = seq
+              AND used.layout OPERATOR(snowflake.<>) wanted
+              -- A call without a layout gets that of the sequence.
+              AND used.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq);
+END
+$function$;
+
+-- Returns the layout that a sequence has, or the one that the defaults of a sequence that is not converted name; the
+-- default layout where they name none, or several.
+CREATE FUNCTION snowflake._present_layout(seq regclass, columns snowflake._conversion_column[])
+    RETURNS snowflake.layout
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    named constant snowflake.layout[] := ARRAY(
+        SELECT DISTINCT used.layout
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', c.attrdef) used
+            JOIN pg_sequence q ON q.seqrelid = seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND used.sequence = seq AND used.callee LIKE 'snowflake.%');
+BEGIN
+    RETURN CASE WHEN cardinality(named) = 1 THEN named[1] ELSE snowflake.layout_of(seq) END;
+END
+$function$;
+
+-- Lists what keeps a sequence from being converted to IDs of a layout.
+CREATE FUNCTION snowflake._layout_obstacles(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('no ID can be made at this time in the layout "%s"', part.layout) WHERE NOT snowflake._is_usable_now(part.layout)
+        UNION ALL
+        SELECT format('sequence %s is converted, and has another layout: SELECT snowflake.set_layout(%L, %L)', part.seq, part.seq, part.layout)
+            FROM pg_sequence q
+            WHERE q.seqrelid = part.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND snowflake.layout_of(part.seq) OPERATOR(snowflake.<>) part.layout
+        UNION ALL
+        SELECT snowflake._defaults_in_other_layouts(part.seq, part.columns, part.layout);
+END
+$function$;
+
+-- Raises an error if a default names another layout for a sequence than the sequence's own.
+CREATE FUNCTION snowflake._require_own_layout(seq regclass, columns snowflake._conversion_column[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    others constant text[] := ARRAY(SELECT snowflake._defaults_in_other_layouts(seq, columns, snowflake.layout_of(seq)));
+BEGIN
+    IF others <> '{}' THEN
+        RAISE EXCEPTION 'sequence % cannot have the layout "%"', seq, snowflake.layout_of(seq)
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = array_to_string(others, E'\n'),
+                  HINT = 'Leave the layout out of the defaults: ALTER TABLE name ALTER COLUMN name SET DEFAULT '
+                         || snowflake._call_on(seq::text) || ';';
+    END IF;
+END
+$function$;
+
+CREATE FUNCTION snowflake.set_layout(seq regclass, layout snowflake.layout)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET jit = off
+    AS $function$
+DECLARE
+    part snowflake._conversion_part;
+BEGIN
+    PERFORM snowflake._conversion_check(seq);
+    IF NOT (SELECT snowflake._makes_ids(seqincrement, seqmax) FROM pg_sequence WHERE seqrelid = seq) THEN
+        RAISE EXCEPTION 'sequence % is not converted', seq
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT snowflake.convert_sequence_to_snowflake(%L, layout => %L);', seq, layout);
+    ELSIF snowflake.layout_of(seq) OPERATOR(snowflake.=) layout THEN
+        RETURN;
+    END IF;
+    IF NOT snowflake._is_usable_now(layout) THEN
+        RAISE EXCEPTION 'no ID can be made at this time in the layout "%"', layout
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Choose a layout from: SELECT name, nodes, epoch, last_timestamp FROM snowflake.layouts;';
+    END IF;
+    -- The command locks the sequence against nextval. An error takes it back.
+    EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout));
+    part := snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), layout => layout);
+    PERFORM snowflake._require_own_layout(seq, part.columns);
+    PERFORM snowflake._require_room(part);
+    IF snowflake._is_id_seq(seq) THEN
+        DELETE FROM snowflake._id_seq_layout;
+        INSERT INTO snowflake._id_seq_layout VALUES (layout);
+    END IF;
+    PERFORM snowflake._warn_of_node(layout);
+END
+$function$;
+COMMENT ON FUNCTION snowflake.set_layout(regclass, snowflake.layout) IS
+    'gives a sequence that makes snowflake IDs another layout, in which its next IDs are above all that there are';

@@ -1,0 +1,52 @@
+-- The layout of snowflake.id_seq, which is the database's own. A dump has the last value of this sequence, but not its
+-- definition: that comes with the extension. It has this table: the row that a restore writes gives the sequence its
+-- layout. pg_upgrade keeps the definition itself. Nothing in the table is unique: two restores into one database must not
+-- meet.
+CREATE TABLE snowflake._id_seq_layout (
+    layout snowflake.layout NOT NULL);
+ALTER TABLE snowflake._id_seq_layout REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
+SELECT pg_catalog.pg_extension_config_dump('snowflake._id_seq_layout', '');
+GRANT SELECT ON snowflake._id_seq_layout TO PUBLIC;
+-- The role that installs the extension owns the sequence, and may restore a dump.
+DO $install$
+BEGIN
+    EXECUTE format('GRANT INSERT, DELETE ON snowflake._id_seq_layout TO %I',
+                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
+END
+$install$;
+
+-- Returns the sequence of the extension, whatever its name is; NULL: there is none.
+CREATE FUNCTION snowflake._id_seq()
+    RETURNS regclass
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT d.objid::regclass
+        FROM pg_depend d
+        JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+        JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'S'
+        WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+$function$;
+
+-- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one.
+CREATE FUNCTION snowflake._id_seq_layout_is_written()
+    RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    AS $function$
+BEGIN
+    IF current_setting('session_replication_role') = 'replica' OR snowflake._id_seq() IS NULL THEN
+        RETURN NULL;
+    ELSIF snowflake.layout_of(snowflake._id_seq()) OPERATOR(snowflake.<>) new.layout THEN
+        EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', snowflake._id_seq(), snowflake._minimum_for(snowflake._id_seq(), new.layout));
+    END IF;
+    RETURN new;
+END
+$function$;
+
+CREATE TRIGGER layout_is_written
+    BEFORE INSERT ON snowflake._id_seq_layout
+    FOR EACH ROW EXECUTE FUNCTION snowflake._id_seq_layout_is_written();
+ALTER TABLE snowflake._id_seq_layout ENABLE ALWAYS TRIGGER layout_is_written;
