@@ -3,6 +3,7 @@
 --   expressions.sql   expressions as trees, and commands that run as another role
 --   access.sql        ownership checks, and whose objects are taken along
 --   references.sql    what objects refer to, before and after
+--   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
 --   dependents.sql    the objects that the server does not alter a column under

@@ -3,8 +3,10 @@
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
         online boolean DEFAULT false, -- whether to widen columns without a long lock
+        target text DEFAULT 'snowflake', -- what the columns hold afterwards: "snowflake" IDs, or the numbers of a "bigint"
+        also text DEFAULT '',   -- integer columns without a foreign key that are widened along, such as '%_id, audit.key'
+        waive text DEFAULT '',  -- obstacles to pass over, as their texts name them
         pause interval DEFAULT NULL,  -- online: between two batches
         max_lag text DEFAULT NULL,    -- online: how much WAL replicas may have left to replay, such as '64 MB'
         OUT step integer, OUT command text,
@@ -22,10 +24,10 @@ CREATE FUNCTION snowflake.conversion_plan(
 DECLARE
     part snowflake._conversion_part;
 BEGIN
-    IF num_nulls(seq, increment, move_generated, online) > 0 THEN
+    IF num_nulls(seq, increment, online, target, also, waive) > 0 THEN
         RETURN;
     END IF;
-    part := snowflake._conversion_part(seq, increment, move_generated, online);
+    part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive), online);
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
@@ -35,5 +37,5 @@ BEGIN
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, text, text, text, interval, text) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';
