@@ -22,7 +22,7 @@ OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) 
                src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \
                $(call conversion_parts,plan,widening defaults increments guard identity) \
                $(call conversion_parts,find,strangers) $(call conversion_parts,plan,steps) \
-               $(call conversion_parts,find,hints) $(call conversion_parts,plan,back) \
+               $(call conversion_parts,find,hints writers) $(call conversion_parts,plan,back) \
                $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
                $(call conversion_parts,plan,plan) $(call conversion_parts,run,settings new_columns) $(call parts,check,check) \

@@ -163,6 +163,27 @@ TEST_F(Online, TheResultAtBigintIsThatOfALock) {
               locked.text("SELECT max(id) FROM numbered"));
 }
 
+// The plan names what clients have sent that counts on the order of columns.
+TEST(OnlinePlan, NamesStatementsThatListNoColumns) {
+    Server server(1, {"fsync = off", "shared_preload_libraries = pg_stat_statements"});
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake; CREATE EXTENSION pg_stat_statements;"
+                "CREATE TABLE seen (id serial PRIMARY KEY, amount integer)");
+    session.run("CREATE DATABASE other");
+    Session(server, "other").run("CREATE TABLE seen (id serial, amount integer)");
+    Session(server, "other").run("INSERT INTO seen VALUES (1, 2), (3, 4)");
+    const std::string rows = "SELECT count(*) FROM snowflake.conversion_plan('seen_id_seq', online"
+                             " => true) WHERE effect ~ 'INSERT INTO seen'";
+    session.run("INSERT INTO seen (amount) VALUES (1)");
+    EXPECT_EQ(session.number(rows), 0);
+    session.run("INSERT INTO seen VALUES (10, 20)");
+    EXPECT_EQ(session.number(rows), 1);
+    // Not where the owner of the schema could put another function in the place of this one.
+    session.run("CREATE ROLE stranger; CREATE SCHEMA theirs AUTHORIZATION stranger;"
+                "ALTER EXTENSION pg_stat_statements SET SCHEMA theirs");
+    EXPECT_EQ(session.number(rows), 0);
+}
+
 // A database that is restored from a dump goes on where that was: all objects have other OIDs.
 TEST_F(Online, ARestoreGoesOnWhereTheDumpWas) {
     Session session(server_);

@@ -50,7 +50,7 @@ CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_colum
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which sees keys of %s, has integer arguments or variables',
+        SELECT format('%s, which sees keys of %s, has integer arguments, results or variables',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0),
                       string_agg(DISTINCT k.oid::regclass::text, ', '))
             FROM pg_proc p
@@ -58,7 +58,7 @@ BEGIN
             JOIN unnest(columns) c ON NOT c.is_strangers
             JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
             WHERE p.oid >= 16384
-              AND (p.proargtypes::oid[] && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
+              AND (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
                    OR p.prosrc ~* '\m(int|int2|int4|integer|smallint)\M')
               AND (snowflake._names_word(p.prosrc, k.relname)
                    OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))
@@ -119,6 +119,8 @@ BEGIN
         SELECT hint
             FROM (SELECT 1, snowflake._hints_of_names(part)
                   UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
+                  UNION ALL SELECT 2, snowflake._hints_of_order(part)
+                  UNION ALL SELECT 2, snowflake._hints_of_rules(part)
                   UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";

@@ -21,6 +21,7 @@
 --   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
 --   steps.sql         all commands of a conversion, in order
 --   hints.sql         what it does not change, and may fail at the first ID
+--   writers.sql       code that counts on the columns of a table, their order and their types
 --   plan.sql          the plan, as a caller sees it
 --   back.sql          the commands of the way back
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now

@@ -13,7 +13,9 @@ CREATE FUNCTION snowflake._waivable()
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ARRAY[
         'generated', -- generated columns become the last of their table
-        'node'];     -- this instance has no node number to make IDs with
+        'node',      -- this instance has no node number to make IDs with
+        'order',     -- triggers count on the order of columns
+        'results'];  -- routines return a key as an integer
 
 -- Raises an error unless the word that a caller has given for an argument is one of those that it takes.
 CREATE FUNCTION snowflake._require_word(argument text, word text, words text[])

@@ -59,8 +59,7 @@ BEGIN
         SELECT x
             FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents, to_ids)
                   UNION ALL
-                  SELECT format('%s: convert with waive => %L to %s', w.obstacle, w.word, w.consequence)
-                      FROM snowflake._waivable_obstacles(part) w WHERE w.word <> ALL ((part.wishes).waive)
+                  SELECT w.obstacle FROM snowflake._waivable_obstacles(part) w WHERE w.word <> ALL ((part.wishes).waive)
                   UNION ALL
                   SELECT snowflake._obstacles_of_slips(part.seq, (part.wishes).also)
                   UNION ALL
@@ -73,19 +72,20 @@ BEGIN
 END
 $function$;
 
--- Lists the obstacles that a caller can waive, each with the word that waives it and with what that means.
-CREATE FUNCTION snowflake._waivable_obstacles(part snowflake._conversion_part, OUT obstacle text, OUT word text, OUT consequence text)
+-- Lists the obstacles that a caller can waive, each with the word that waives it.
+CREATE FUNCTION snowflake._waivable_obstacles(part snowflake._conversion_part, OUT obstacle text, OUT word text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column', m.attname, m.relid),
-               'generated', 'make it the last one'
+        SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
+                      'convert with waive => ''generated'' to make it the last one', m.attname, m.relid), 'generated'
             FROM snowflake._generated_moves(part.dependents) m WHERE NOT part.online;
+    RETURN QUERY SELECT * FROM snowflake._waivable_obstacles_of_writers(part);
     IF snowflake._makes_snowflakes(part.wishes) AND NOT snowflake._is_converted(part) THEN
         RETURN QUERY
-            SELECT o, 'node', 'rehearse without IDs' FROM snowflake._obstacle_of_node() o WHERE o IS NOT NULL;
+            SELECT o || ': convert with waive => ''node'' to rehearse without', 'node' FROM snowflake._obstacle_of_node() o WHERE o IS NOT NULL;
     END IF;
 END
 $function$;
