@@ -16,13 +16,13 @@ conversion_parts = $(call parts,conversion/$(1),$(2))
 OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
                $(call conversion_parts,model,expressions) $(call parts,sequence,redirect id_seq_layout sequences) \
-               $(call conversion_parts,model,access references) $(call conversion_parts,find,columns) \
+               $(call conversion_parts,model,access references wishes) $(call conversion_parts,find,columns) \
                $(call conversion_parts,model,rights inserters) $(call conversion_parts,find,dependents trust) \
                $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
                src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \
                $(call conversion_parts,plan,layout widening defaults increments guard identity) \
                $(call conversion_parts,find,strangers) $(call conversion_parts,plan,steps) \
-               $(call conversion_parts,find,hints) $(call conversion_parts,plan,back) \
+               $(call conversion_parts,find,hints writers) $(call conversion_parts,plan,back) \
                $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
                $(call conversion_parts,plan,plan) $(call conversion_parts,run,settings new_columns) $(call parts,check,check) \

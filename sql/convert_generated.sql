@@ -27,7 +27,7 @@ CREATE FUNCTION convert(seq regclass, move boolean) RETURNS text LANGUAGE plpgsq
 DECLARE
     detail text;
 BEGIN
-    RETURN snowflake.convert_sequence_to_snowflake(seq, move_generated => move);
+    RETURN snowflake.convert_sequence_to_snowflake(seq, waive => CASE WHEN move THEN 'generated' ELSE '' END);
 EXCEPTION WHEN feature_not_supported THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
     RETURN detail;
@@ -45,9 +45,9 @@ CREATE VIEW fact AS
 CREATE TEMPORARY TABLE before AS TABLE fact;
 SELECT regexp_replace(convert('t_id_seq', false), E'\n.*', '') = CASE WHEN :'in_place'::boolean THEN '1'
     ELSE 'generated column code of table gene.t depends on a column to be widened and is not the last column: '
-         'convert with move_generated => true to make it the last one' END AS as_the_version_says;
+         'convert with waive => ''generated'' to make it the last one' END AS as_the_version_says;
 SET client_min_messages = warning; -- the columns that move are named
-SELECT (snowflake.convert_sequence_to_snowflake('t_id_seq', move_generated => NOT :'in_place'::boolean) > 0) = (NOT :'in_place'::boolean) AS moved;
+SELECT (snowflake.convert_sequence_to_snowflake('t_id_seq', waive => CASE WHEN :'in_place'::boolean THEN '' ELSE 'generated' END) > 0) = (NOT :'in_place'::boolean) AS moved;
 RESET client_min_messages;
 SELECT array_agg(attname ORDER BY attnum) = CASE WHEN :'in_place'::boolean THEN '{id,twice,code,item,independent,last}'::name[]
                                                  ELSE '{id,item,independent,twice,code,last}'::name[] END AS in_place
@@ -62,7 +62,7 @@ INSERT INTO t (item) SELECT 'd' FROM generate_series(1, 3);
 -- One that is NOT NULL cannot be made from nothing in the meantime.
 CREATE TABLE filled (id serial, twice bigint GENERATED ALWAYS AS (id * 2) STORED NOT NULL, item text);
 SELECT convert('filled_id_seq', false);
-SELECT command, effect FROM snowflake.conversion_plan('filled_id_seq', move_generated => true) WHERE effect ~ 'last column';
+SELECT command, effect FROM snowflake.conversion_plan('filled_id_seq', waive => 'generated') WHERE effect ~ 'last column';
 SELECT convert('filled_id_seq', true);
 INSERT INTO filled VALUES (DEFAULT, 'item') RETURNING twice = id * 2 AS made, item;
 
@@ -76,7 +76,7 @@ BEGIN
         EXECUTE 'INSERT INTO virtual (item) VALUES (1)';
         ASSERT (SELECT bool_and(attnum = 2) FROM pg_attribute WHERE attrelid = 'virtual'::regclass AND attname = 'twice' AND atttypid = 'bigint'::regtype);
         EXECUTE 'CREATE TABLE checked (id serial, twice integer GENERATED ALWAYS AS (id * 2) VIRTUAL, item text CHECK (item <> ''''))';
-        ASSERT convert('checked_id_seq', false) LIKE 'generated column twice of table gene.checked % move_generated => true%';
+        ASSERT convert('checked_id_seq', false) LIKE 'generated column twice of table gene.checked % waive => ''generated''%';
         ASSERT convert('checked_id_seq', true) = '1';
     END IF;
 END $$;

@@ -210,7 +210,7 @@ SELECT snowflake.nextval(:secret);
 SELECT * FROM snowflake.nextvals(:secret, 2);
 SELECT snowflake.currval(:secret);
 SELECT * FROM snowflake.conversion_plan(:secret);
-SELECT snowflake._convert_to_snowflake(:secret, 'drop', false, false, NULL, '');
+SELECT snowflake._convert_to_snowflake(:secret, snowflake._wishes(), false, '');
 SELECT snowflake.convert_sequence_to_snowflake(:secret);
 SELECT snowflake.convert_snowflake_to_sequence(:secret);
 RESET ROLE;

@@ -135,6 +135,55 @@ TEST_F(Online, TheResultIsThatOfALock) {
     EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
 }
 
+// Likewise where the columns stop at bigint, and an identity goes on counting.
+TEST_F(Online, TheResultAtBigintIsThatOfALock) {
+    const std::string to_bigint = "('numbered_id_seq', target => 'bigint'";
+    Session online(server_);
+    online.run(rows(1000));
+    online.run("CREATE TABLE numbered (name text, id integer GENERATED ALWAYS AS IDENTITY (CACHE 5)"
+               " PRIMARY KEY);"
+               "COMMENT ON SEQUENCE numbered_id_seq IS 'counts';"
+               "GRANT USAGE ON SEQUENCE numbered_id_seq TO reader;"
+               "ALTER TABLE tags ADD numbered_id integer REFERENCES numbered,"
+               " ADD second_id integer DEFAULT nextval('numbered_id_seq');"
+               "INSERT INTO numbered SELECT i FROM generate_series(1, 100) i");
+    online.run("CREATE DATABASE locked TEMPLATE postgres");
+    Session locked(server_, "locked");
+    locked.run("SELECT snowflake.convert_sequence_to_snowflake" + to_bigint + ")");
+    const std::string commands = "SELECT command FROM snowflake.conversion_plan" + to_bigint +
+                                 ", online => true) WHERE command IS NOT NULL ORDER BY step";
+    for (const std::string &command : online.texts(commands))
+        online.run(command);
+    EXPECT_EQ(lines_of(server_, "postgres"), lines_of(server_, "locked"));
+    EXPECT_EQ(online.texts(commands).size(), 0U);
+    // In the second transaction, too, and in a session that has taken numbers before.
+    for (Session *session : {&online, &locked})
+        session->run("INSERT INTO numbered VALUES ('late')");
+    EXPECT_EQ(online.text("SELECT max(id) FROM numbered"),
+              locked.text("SELECT max(id) FROM numbered"));
+}
+
+// The plan names what clients have sent that counts on the order of columns.
+TEST(OnlinePlan, NamesStatementsThatListNoColumns) {
+    Server server(1, {"fsync = off", "shared_preload_libraries = pg_stat_statements"});
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake; CREATE EXTENSION pg_stat_statements;"
+                "CREATE TABLE seen (id serial PRIMARY KEY, amount integer)");
+    session.run("CREATE DATABASE other");
+    Session(server, "other").run("CREATE TABLE seen (id serial, amount integer)");
+    Session(server, "other").run("INSERT INTO seen VALUES (1, 2), (3, 4)");
+    const std::string rows = "SELECT count(*) FROM snowflake.conversion_plan('seen_id_seq', online"
+                             " => true) WHERE effect ~ 'INSERT INTO seen'";
+    session.run("INSERT INTO seen (amount) VALUES (1)");
+    EXPECT_EQ(session.number(rows), 0);
+    session.run("INSERT INTO seen VALUES (10, 20)");
+    EXPECT_EQ(session.number(rows), 1);
+    // Not where the owner of the schema could put another function in the place of this one.
+    session.run("CREATE ROLE stranger; CREATE SCHEMA theirs AUTHORIZATION stranger;"
+                "ALTER EXTENSION pg_stat_statements SET SCHEMA theirs");
+    EXPECT_EQ(session.number(rows), 0);
+}
+
 // A database that is restored from a dump goes on where that was: all objects have other OIDs.
 TEST_F(Online, ARestoreGoesOnWhereTheDumpWas) {
     Session session(server_);

@@ -318,6 +318,85 @@ BEGIN
 END
 $function$;
 
+-- Finds the columns of smallint and integer that take the numbers of a sequence, or reference a column that does, and
+-- returns the least of their bounds.
+CREATE FUNCTION snowflake._integers_fed(OUT seq oid, OUT bound bigint, OUT held_by text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH fed AS (
+            SELECT d.objid AS seq, d.refobjid AS relid, d.refobjsubid::smallint AS attnum
+                FROM pg_sequence q
+                JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = q.seqrelid AND d.deptype = 'i'
+                                AND d.refclassid = 'pg_class'::regclass
+            UNION
+            SELECT q.seqrelid, f.adrelid, f.adnum
+                FROM pg_sequence q
+                JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+                                AND d.refobjid = q.seqrelid
+                JOIN pg_attrdef f ON f.oid = d.objid
+        ),
+        held AS (
+            SELECT f.* FROM fed f
+            UNION
+            SELECT f.seq, k.conrelid, pair.here
+                FROM fed f
+                JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = f.relid AND k.conparentid = 0
+                CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
+                WHERE pair.there = f.attnum
+        )
+        SELECT DISTINCT ON (h.seq) h.seq, CASE a.atttypid WHEN 'smallint'::regtype THEN 32767 ELSE 2147483647 END::bigint,
+               format('%s is %s', snowflake._column(h.relid, a.attname), format_type(a.atttypid, -1))
+            FROM held h
+            JOIN pg_class s ON s.oid = h.seq
+            JOIN pg_class t ON t.oid = h.relid AND NOT t.relispartition
+            JOIN pg_attribute a ON a.attrelid = h.relid AND a.attnum = h.attnum
+            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+              -- To name a sequence in a default takes no right on it.
+              AND snowflake._is_taken_along(s.relowner, t.relowner)
+            ORDER BY h.seq, 2, h.relid, h.attnum;
+END
+$function$;
+
+-- Finds sequences that have used more than half of the numbers which they, or the columns that hold these, have room for,
+-- and that a bigint would have. A sequence with another MAXVALUE ends where somebody has chosen.
+CREATE FUNCTION snowflake._findings_of_integers()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+DECLARE
+    bearable constant numeric := 0.5;
+BEGIN
+    RETURN QUERY
+        SELECT CASE WHEN x.used < 1 THEN 'warning' ELSE 'error' END, format('sequence %s', x.seq),
+               format('%s %% of its numbers are used: %s', trunc(100 * x.used), coalesce(x.held_by, 'its last is ' || x.last_number)),
+               snowflake._typed_by_holder(snowflake._owner(x.seq),
+                                          format('SELECT snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'')', x.seq))
+            FROM (
+                SELECT r.seq, r.held_by, r.last_number,
+                       abs(snowflake._glimpse_last_value(r.seq) - r.first_number) / nullif(abs(r.last_number - r.first_number), 0) AS used
+                    FROM (
+                        SELECT q.seqrelid::regclass AS seq, i.held_by,
+                               CASE WHEN q.seqincrement > 0 THEN greatest(q.seqmin, -i.bound - 1)
+                                    ELSE least(q.seqmax, i.bound) END::numeric AS first_number,
+                               CASE WHEN q.seqincrement > 0 THEN least(q.seqmax, i.bound)
+                                    ELSE greatest(q.seqmin, -i.bound - 1) END::numeric AS last_number
+                            FROM pg_sequence q
+                            JOIN pg_class c ON c.oid = q.seqrelid
+                            LEFT JOIN snowflake._integers_fed() i ON i.seq = q.seqrelid
+                            WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax) AND NOT q.seqcycle
+                              AND NOT pg_is_other_temp_schema(c.relnamespace)
+                    ) r
+                    WHERE abs(r.last_number) IN (32767, 32768, 2147483647, 2147483648)
+            ) x
+            WHERE x.used > bearable;
+END
+$function$;
+
 -- Finds sequences that are far ahead of the clock.
 CREATE FUNCTION snowflake._findings_of_clock(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
@@ -369,14 +448,14 @@ BEGIN
         SELECT 'notice', snowflake._column(i.relid, i.attname),
                format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
                       string_agg(DISTINCT format('%s.%I', named.relid, named.attname), ', ')),
-               snowflake._typed_by_owner_of(i.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', i.relid, i.attname))
+               snowflake._typed_by_owner_of(i.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE %s', i.relid, i.attname, i.wider))
             FROM (SELECT k.relid, k.attname, name
                       FROM unnest(keys) k
                       JOIN pg_class t ON t.oid = k.relid AND NOT t.relispartition
                       CROSS JOIN LATERAL unnest(snowflake._copy_names(t.relname, k.attname)) name
                       WHERE name <> 'id') named
-            JOIN snowflake._integer_columns('{}') i ON i.attname = named.name
-            GROUP BY i.relid, i.attname, i.type;
+            JOIN snowflake._integer_columns('{}') i ON i.attname = named.name AND i.wider IS NOT NULL
+            GROUP BY i.relid, i.attname, i.type, i.wider;
 END
 $function$;
 
@@ -456,10 +535,11 @@ BEGIN
 END
 $function$;
 
--- Finds what is wrong with the node number of this instance, and numbers that are claimed twice.
-CREATE FUNCTION snowflake._findings_of_node()
+-- Finds what is wrong with the node number of this instance, and numbers that are claimed twice. An instance that has never
+-- had a number needs none as long as no column gets IDs.
+CREATE FUNCTION snowflake._findings_of_node(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     setting constant integer := snowflake._node_setting();
@@ -483,7 +563,9 @@ BEGIN
     END;
     RETURN QUERY
         WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)
-        SELECT 'error', 'this instance', reason, '-- ' || cure WHERE reason IS NOT NULL
+        SELECT 'error', 'this instance', reason, '-- ' || cure
+            WHERE reason IS NOT NULL
+              AND (keys <> '{}' OR setting IS NOT NULL OR EXISTS (SELECT FROM numbered c WHERE c.is_this_instance))
         UNION ALL
         SELECT 'notice', format('node %s', setting), 'the setting snowflake.node has the number, and other instances do not hear of it',
                format('SELECT snowflake.claim_node(%s)', setting)
@@ -644,12 +726,13 @@ BEGIN
         SELECT f.severity, snowflake._one_line(f.object), snowflake._one_line(f.finding),
                CASE WHEN f.command !~ '^-- ' AND f.command <> snowflake._one_line(f.command)
                     THEN '-- With a line break or the like for each "?": ' ELSE '' END || snowflake._one_line(f.command)
-            FROM (SELECT * FROM snowflake._findings_of_node()
+            FROM (SELECT * FROM snowflake._findings_of_node(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_layouts(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_drawing(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_replaced_sequences()
+                  UNION ALL SELECT * FROM snowflake._findings_of_integers()
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_references(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_room(keys)

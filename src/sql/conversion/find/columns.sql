@@ -83,7 +83,7 @@ $function$;
 -- A column that the conversion of a sequence looks at, and what becomes of it.
 CREATE TYPE snowflake._conversion_column AS (
     relid regclass, attnum smallint, attname name,
-    is_identity boolean,   -- the column's identity is the sequence
+    is_identity boolean,   -- the column's identity is the sequence, which is made anew
     attrdef oid,           -- of a default that uses the sequence
     old_default text, new_default text, -- NULL: the default does not change
     widened boolean,       -- becomes a bigint
@@ -148,6 +148,102 @@ BEGIN
 END
 $function$;
 
+-- Finds the columns of tables that hold integers, or arrays of them, and that no key of a sequence leads a conversion to:
+-- they could hold copies of keys. A column with a default of its own that makes numbers, or with a foreign key, holds other
+-- keys.
+CREATE FUNCTION snowflake._integer_columns(
+        columns snowflake._conversion_column[], -- these are left out
+        OUT relid regclass, OUT relname name, OUT attnum smallint, OUT attname name, OUT type text,
+        OUT wider text) -- the type that it would need; NULL: it has a domain
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET jit = off
+    AS $function$
+DECLARE
+    plain constant oid[] := ARRAY['smallint'::regtype, 'integer'::regtype];
+    arrays constant oid[] := ARRAY['smallint[]'::regtype, 'integer[]'::regtype];
+BEGIN
+    RETURN QUERY
+        SELECT t.oid::regclass, t.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod),
+               CASE WHEN y.oid = ANY (plain) THEN 'bigint' WHEN y.oid = ANY (arrays) THEN 'bigint[]' END
+            FROM pg_class t
+            JOIN pg_attribute a ON a.attrelid = t.oid
+            JOIN pg_type y ON y.oid = a.atttypid
+            LEFT JOIN pg_type e ON e.oid = y.typelem AND y.typcategory = 'A'
+            WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384
+              AND a.attnum > 0 AND NOT a.attisdropped
+              AND (y.oid = ANY (plain || arrays) OR y.typbasetype = ANY (plain || arrays) OR e.typbasetype = ANY (plain))
+              AND a.attidentity = '' AND a.attgenerated = '' AND a.attinhcount = 0
+              AND NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.relid = t.oid AND c.attnum = a.attnum)
+              AND NOT EXISTS (SELECT FROM pg_attrdef f
+                                  JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
+                                  JOIN pg_sequence q ON q.seqrelid = d.refobjid
+                                  WHERE f.adrelid = t.oid AND f.adnum = a.attnum)
+              AND NOT EXISTS (SELECT FROM pg_constraint k
+                                  WHERE k.conrelid = t.oid AND k.contype = 'f' AND a.attnum = ANY (k.conkey))
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e');
+END
+$function$;
+
+-- Finds the columns that a caller names to be widened along with the keys of a sequence. The list has names of columns,
+-- in which % stands for any characters: those of tables in the schema of the sequence. A table, or a schema and a table, may
+-- stand before the name of the column, with a point between them.
+CREATE FUNCTION snowflake._columns_named(seq regclass, list text, OUT relid oid, OUT attnum smallint)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET jit = off
+    AS $function$
+DECLARE
+    owner constant oid := snowflake._owner(seq);
+BEGIN
+    IF list = '' THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT i.relid::oid, i.attnum
+            FROM snowflake._integer_columns('{}') i
+            JOIN pg_class t ON t.oid = i.relid
+            WHERE i.wider = 'bigint' AND snowflake._is_named(seq, t, i.attname, list)
+              AND snowflake._is_taken_along(owner, t.relowner);
+END
+$function$;
+
+-- Tells whether a list of _columns_named() names a column.
+CREATE FUNCTION snowflake._is_named(seq regclass, tab pg_class, attname name, list text)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM unnest(snowflake._listed(list)) item
+            CROSS JOIN LATERAL (SELECT length(item) - length(replace(item, '.', ''))) given(points)
+            JOIN pg_namespace n ON n.oid = tab.relnamespace
+            WHERE (given.points > 1 OR n.oid = (SELECT relnamespace FROM pg_class WHERE oid = seq))
+              AND CASE given.points WHEN 0 THEN attname
+                                    WHEN 1 THEN concat(tab.relname, '.', attname)
+                                    ELSE concat(n.nspname, '.', tab.relname, '.', attname) END
+                  LIKE replace(replace(item, '|', '||'), '_', '|_') ESCAPE '|');
+END
+$function$;
+
+-- Lists the names that a caller has given and no column has. One with % may well have none, such as in one of many schemas.
+CREATE FUNCTION snowflake._obstacles_of_slips(seq regclass, list text)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('also => %L: there is no such column%s', item,
+                      CASE WHEN strpos(item, '.') = 0 THEN ' in the schema of the sequence' END)
+            FROM unnest(snowflake._listed(list)) item
+            WHERE strpos(item, '%') = 0
+              AND NOT EXISTS (SELECT FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid
+                                  WHERE a.attname = reverse(split_part(reverse(item), '.', 1)) AND NOT a.attisdropped
+                                    AND snowflake._is_named(seq, t, a.attname, item));
+END
+$function$;
+
 -- Returns the call that makes IDs of a sequence, for the default of a column.
 CREATE FUNCTION snowflake._call_on(sequence text)
     RETURNS text
@@ -155,40 +251,60 @@ CREATE FUNCTION snowflake._call_on(sequence text)
     RETURN pg_catalog.format(CASE WHEN snowflake.redirects_nextval() THEN 'nextval(%L::regclass)'
                                   ELSE 'snowflake.nextval(%L::regclass)' END, sequence);
 
--- Finds the columns that the conversion of a sequence looks at, and says what becomes of them.
-CREATE FUNCTION snowflake._conversion_columns(seq regclass)
+-- Finds the column whose identity a sequence is.
+CREATE FUNCTION snowflake._identity_of(
+        seq regclass,
+        OUT relid oid, OUT attnum smallint,
+        OUT is_small boolean) -- whether it becomes a bigint
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT d.refobjid, d.refobjsubid::smallint, a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+            FROM pg_depend d
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
+              AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity <> '';
+END
+$function$;
+
+-- Finds the columns that the conversion of a sequence looks at, and says what becomes of them. Where the columns stop at
+-- bigint, defaults and identities stay; but without a long lock another column takes the place of an identity, and takes
+-- a sequence of its own.
+CREATE FUNCTION snowflake._conversion_columns(
+        seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._wishes(), online boolean DEFAULT false)
     RETURNS SETOF snowflake._conversion_column
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET jit = off
     AS $function$
+DECLARE
+    to_ids constant boolean := snowflake._makes_snowflakes(wishes);
+    -- The sequence of an identity is made anew, and so are all defaults that use it.
+    is_made_anew constant boolean := EXISTS (SELECT FROM snowflake._identity_of(seq) i WHERE to_ids OR online AND i.is_small);
 BEGIN
     RETURN QUERY
         WITH defaults AS (
             SELECT * FROM snowflake._conversion_defaults(seq)
         ),
-        identity AS (
-            SELECT d.refobjid AS relid, d.refobjsubid::smallint AS attnum
-                FROM pg_depend d
-                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-                WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
-                  AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity <> ''
-        ),
         sources AS (
-            -- The sequence of an identity is made anew, and so are all defaults that use it.
-            SELECT attrdef, relid, attnum, false AS is_identity, draws, old_default,
-                   CASE WHEN EXISTS (SELECT FROM identity) THEN coalesce(new_default, old_default)
-                        ELSE new_default END AS new_default
+            SELECT attrdef, relid, attnum, false AS is_identity, draws AND to_ids AS draws, old_default,
+                   coalesce(CASE WHEN to_ids THEN new_default END, CASE WHEN is_made_anew THEN old_default END) AS new_default
                 FROM defaults
                 WHERE is_taken_along
             UNION ALL
-            SELECT NULL, identity.relid, identity.attnum, true, true, NULL, snowflake._call_on(seq::text)
-                FROM identity
+            SELECT NULL, i.relid, i.attnum, is_made_anew, to_ids, NULL, CASE WHEN to_ids THEN snowflake._call_on(seq::text) END
+                FROM snowflake._identity_of(seq) i
         ),
         linked AS (
             SELECT DISTINCT l.relid, l.attnum
-                FROM sources s CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
+                FROM (SELECT s.relid, s.attnum FROM sources s
+                      UNION SELECT n.relid, n.attnum FROM snowflake._columns_named(seq, wishes.also) n
+                      -- Of a conversion without a long lock that has begun.
+                      UNION SELECT p.relid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE online AND p.sequence = seq) s
+                CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
         )
         SELECT c.*
             FROM linked l
@@ -204,7 +320,7 @@ BEGIN
                 new_default => CASE WHEN s.relid IS NULL AND a.attidentity <> '' THEN
                                         (SELECT new_default FROM sources WHERE is_identity)
                                     ELSE s.new_default END,
-                draws => CASE WHEN s.relid IS NULL THEN a.attidentity <> '' ELSE s.draws END,
+                draws => CASE WHEN s.relid IS NULL THEN a.attidentity <> '' AND to_ids ELSE s.draws END,
                 widened => t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
                 is_inherited => a.attinhcount > 0) c
         UNION ALL
@@ -215,6 +331,6 @@ BEGIN
             CROSS JOIN LATERAL snowflake._conversion_column(
                 a.attrelid, a.attnum, a.attname, attrdef => d.attrdef,
                 old_default => d.old_default, new_default => d.old_default, is_strangers => true) c
-            WHERE NOT d.is_taken_along AND EXISTS (SELECT FROM identity);
+            WHERE NOT d.is_taken_along AND is_made_anew;
 END
 $function$;

@@ -30,8 +30,7 @@ CREATE TYPE snowflake._conversion_part AS (
     seq regclass,
     name text,  -- of the sequence: an identity's is replaced by one of this name
     owner oid,  -- of the sequence
-    increment text, -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-    move_generated boolean, -- whether generated columns may become the last of their table
+    wishes snowflake._conversion_wishes, -- of the caller
     columns snowflake._conversion_column[],
     dependents snowflake._conversion_dependent[], -- on those that are widened; none on the way back
     online boolean, -- whether shadow columns take the place of those that are widened, see online/
@@ -40,12 +39,12 @@ CREATE TYPE snowflake._conversion_part AS (
 CREATE FUNCTION snowflake._part(
         seq regclass, columns snowflake._conversion_column[],
         dependents snowflake._conversion_dependent[] DEFAULT '{}',
-        increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false,
+        wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), online boolean DEFAULT false,
         layout snowflake.layout DEFAULT 'default')
     RETURNS snowflake._conversion_part
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ROW(seq, seq::text, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = seq), increment, move_generated,
-               columns, dependents, online, layout)::snowflake._conversion_part;
+    RETURN ROW(seq, seq::text, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = seq), wishes, columns,
+               dependents, online, layout)::snowflake._conversion_part;
 
 -- A step of conversion_plan(), without its number.
 CREATE TYPE snowflake._conversion_step AS (

@@ -16,51 +16,28 @@ CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
                 ELSE source ~* (E'(^|\\W)' || regexp_replace(word::text, E'(\\W)', E'\\\\\\1', 'g') || E'($|\\W)') END;
 
--- Finds the integer columns of tables that a conversion leaves as they are and that could hold copies of keys. A
--- column with a default of its own that makes numbers, or with a foreign key, holds other keys.
-CREATE FUNCTION snowflake._integer_columns(
-        columns snowflake._conversion_column[],
-        OUT relid regclass, OUT relname name, OUT attname name, OUT type text)
-    RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT t.oid::regclass, t.relname, a.attname, format_type(a.atttypid, a.atttypmod)
-            FROM pg_class t
-            JOIN pg_attribute a ON a.attrelid = t.oid
-            WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384
-              AND a.attnum > 0 AND NOT a.attisdropped
-              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
-              AND a.attidentity = '' AND a.attgenerated = '' AND a.attinhcount = 0
-              AND NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.relid = t.oid AND c.attnum = a.attnum)
-              AND NOT EXISTS (SELECT FROM pg_attrdef f
-                                  JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
-                                  JOIN pg_sequence q ON q.seqrelid = d.refobjid
-                                  WHERE f.adrelid = t.oid AND f.adnum = a.attnum)
-              AND NOT EXISTS (SELECT FROM pg_constraint k
-                                  WHERE k.conrelid = t.oid AND k.contype = 'f' AND a.attnum = ANY (k.conkey))
-              AND NOT EXISTS (SELECT FROM pg_depend d
-                                  WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e');
-END
-$function$;
-
--- Describes the integer columns whose names are those of keys that are converted.
-CREATE FUNCTION snowflake._hints_of_names(columns snowflake._conversion_column[])
+-- Describes the columns of integers whose names are those of keys that are converted, or that the caller has named and
+-- that no conversion widens along. An array is likely to have the name of a copy in the plural.
+CREATE FUNCTION snowflake._hints_of_names(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of table %s is %s: no new ID fits into it, if it holds copies of %s', i.attname, i.relid, i.type,
-                      string_agg(DISTINCT format('%s.%I', c.relid, c.attname), ', '))
-            FROM unnest(columns) c
+        SELECT format('column %I of table %s is %s: %s fits into it, if it holds copies of %s', i.attname, i.relid, i.type,
+                      snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT format('%s.%I', c.relid, c.attname), ', '))
+            FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
-            JOIN snowflake._integer_columns(columns) i
-              ON i.attname::text = ANY (snowflake._copy_names(t.relname, c.attname))
+            CROSS JOIN snowflake._integer_columns(part.columns) i
             WHERE NOT c.is_inherited AND NOT c.is_strangers AND t.relkind IN ('r', 'p', 'f')
-            GROUP BY i.relid, i.attname, i.type;
+              AND (i.attname::text = ANY (snowflake._copy_names(t.relname, c.attname))
+                   OR i.attname LIKE '%s' AND left(i.attname, -1) = ANY (snowflake._copy_names(t.relname, c.attname)))
+            GROUP BY i.relid, i.attname, i.type
+        UNION ALL
+        SELECT format('column %I of table %s is %s, and is not widened along', i.attname, i.relid, i.type)
+            FROM snowflake._integer_columns(part.columns) i
+            JOIN pg_class t ON t.oid = i.relid
+            WHERE (part.wishes).also <> '' AND snowflake._is_named(part.seq, t, i.attname, (part.wishes).also);
 END
 $function$;
 
@@ -73,7 +50,7 @@ CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_colum
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which sees keys of %s, has integer arguments or variables',
+        SELECT format('%s, which sees keys of %s, has integer arguments, results or variables',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0),
                       string_agg(DISTINCT k.oid::regclass::text, ', '))
             FROM pg_proc p
@@ -81,7 +58,7 @@ BEGIN
             JOIN unnest(columns) c ON NOT c.is_strangers
             JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
             WHERE p.oid >= 16384
-              AND (p.proargtypes::oid[] && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
+              AND (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
                    OR p.prosrc ~* '\m(int|int2|int4|integer|smallint)\M')
               AND (snowflake._names_word(p.prosrc, k.relname)
                    OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))
@@ -140,8 +117,10 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT hint
-            FROM (SELECT 1, snowflake._hints_of_names(part.columns)
+            FROM (SELECT 1, snowflake._hints_of_names(part)
                   UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
+                  UNION ALL SELECT 2, snowflake._hints_of_order(part)
+                  UNION ALL SELECT 2, snowflake._hints_of_rules(part)
                   UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";

@@ -1,5 +1,22 @@
 -- Obstacles: what a conversion cannot take along, all of it named before anything is changed.
 
+-- Returns why this instance cannot make IDs, and what to do, in one line; NULL: it can.
+CREATE FUNCTION snowflake._obstacle_of_node()
+    RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    reason text;
+    cure text;
+BEGIN
+    PERFORM snowflake.node();
+    RETURN NULL;
+EXCEPTION WHEN SQLSTATE '55000' OR invalid_table_definition THEN
+    GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
+    RETURN concat('this instance cannot make IDs: ', reason, ' (' || nullif(rtrim(cure, ';.'), '') || ')');
+END
+$function$;
+
 -- Finds the objects that use a sequence, besides defaults and the extension's own, and their owners that the owner of the
 -- sequence has nothing to do with.
 CREATE FUNCTION snowflake._users_of(
@@ -40,7 +57,7 @@ $function$;
 
 -- Lists what uses a sequence in a way that a conversion cannot take along.
 CREATE FUNCTION snowflake._obstacles_of_users(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[], to_ids boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
@@ -61,6 +78,7 @@ BEGIN
                            OR NOT EXISTS (SELECT FROM unnest(dependents) x
                                               JOIN snowflake._kinds() k ON k.kind = x.kind AND k.may_call
                                               WHERE x.classid = u.class AND x.objid = u.object)
+                      WHEN NOT to_ids THEN false
                       -- Where the server's nextval makes IDs, only a domain of integers does not bear them.
                       WHEN redirected
                       THEN EXISTS (SELECT FROM pg_type y
@@ -71,7 +89,7 @@ BEGIN
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
                       c.attname, c.relid, c.old_default)
             FROM unnest(columns) c
-            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND NOT redirected
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND to_ids AND NOT redirected
               AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', c.attrdef) used
                               WHERE used.sequence = seq
                                 AND coalesce(used.callee, '') NOT IN ('pg_catalog.nextval', 'snowflake.nextval'));
@@ -85,10 +103,10 @@ BEGIN
 END
 $function$;
 
--- Lists the columns whose type cannot hold an ID. A view that is made again shows the widened columns of its tables.
+-- Lists the columns whose type cannot be made bigint, or cannot hold an ID. A view that is made again shows the widened columns of its tables.
 -- Other columns of views keep their type.
 CREATE FUNCTION snowflake._obstacles_of_types(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[], to_ids boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
@@ -112,7 +130,7 @@ BEGIN
             JOIN pg_type y ON y.oid = a.atttypid
             CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
                                        CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
-            WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+            WHERE to_ids AND (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
               AND (y.typcategory = 'A'
                    OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
                    OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
@@ -294,7 +312,8 @@ $function$;
 -- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._conversion_obstacles(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
-        layout snowflake.layout)
+        layout snowflake.layout,
+        to_ids boolean DEFAULT true) -- whether the columns are to hold snowflake IDs
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET standard_conforming_strings = on
@@ -304,8 +323,8 @@ CREATE FUNCTION snowflake._conversion_obstacles(
 BEGIN
     RETURN QUERY
         SELECT DISTINCT obstacle
-            FROM (SELECT snowflake._obstacles_of_users(seq, columns, dependents)
-                  UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents)
+            FROM (SELECT snowflake._obstacles_of_users(seq, columns, dependents, to_ids)
+                  UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents, to_ids)
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents, layout)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns, layout)

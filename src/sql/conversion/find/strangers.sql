@@ -29,17 +29,18 @@ END
 $function$;
 
 -- Describes the columns of strangers that refer to columns of a sequence by a foreign key.
-CREATE FUNCTION snowflake._strangers_references(seq regclass, columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._strangers_references(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 DECLARE
-    owner constant oid := snowflake._owner(seq);
+    owner constant oid := part.owner;
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of %s, which %I owns, stays %s: no new ID fits into it', a.attname,
-                      a.attrelid::regclass, pg_get_userbyid(c.relowner), format_type(a.atttypid, a.atttypmod))
-            FROM unnest(columns) referenced
+        SELECT format('column %I of %s, which %I owns, stays %s: %s fits into it', a.attname,
+                      a.attrelid::regclass, pg_get_userbyid(c.relowner), format_type(a.atttypid, a.atttypmod),
+                      snowflake._what_is_too_large(part.wishes))
+            FROM unnest(part.columns) referenced
             JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass
                             AND d.refclassid = 'pg_class'::regclass AND d.refobjid = referenced.relid
                             AND d.refobjsubid = referenced.attnum
@@ -73,16 +74,16 @@ $function$;
 
 -- Returns remarks on what the conversion of a sequence leaves as it is because it belongs to somebody else, or is no
 -- column.
-CREATE FUNCTION snowflake._conversion_strangers(seq regclass, columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._conversion_strangers(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT snowflake._strangers_defaults(seq)
-                  UNION SELECT snowflake._strangers_references(seq, columns)
-                  UNION SELECT snowflake._redirected_users(seq)) x(remark)
+            FROM (SELECT snowflake._strangers_references(part)
+                  UNION SELECT snowflake._strangers_defaults(part.seq) WHERE snowflake._makes_snowflakes(part.wishes)
+                  UNION SELECT snowflake._redirected_users(part.seq) WHERE snowflake._makes_snowflakes(part.wishes)) x(remark)
             CROSS JOIN LATERAL snowflake._remark(x.remark) step
             ORDER BY x.remark;
 END

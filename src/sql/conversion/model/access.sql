@@ -3,6 +3,7 @@
 --   expressions.sql   expressions as trees, and commands that run as another role
 --   access.sql        ownership checks, and whose objects are taken along
 --   references.sql    what objects refer to, before and after
+--   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
 --   dependents.sql    the objects that the server does not alter a column under
@@ -21,6 +22,7 @@
 --   strangers.sql     what a conversion leaves as it is because it belongs to somebody else
 --   steps.sql         all commands of a conversion, in order
 --   hints.sql         what it does not change, and may fail at the first ID
+--   writers.sql       code that counts on the columns of a table, their order and their types
 --   plan.sql          the plan, as a caller sees it
 --   back.sql          the commands of the way back
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now

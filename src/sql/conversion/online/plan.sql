@@ -24,7 +24,7 @@ BEGIN
        OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.twin IS NULL) THEN
         RETURN QUERY
             SELECT * FROM snowflake._step(
-                format('SELECT snowflake._add_shadows(%L)', (work.part).seq), NULL,
+                format('SELECT snowflake._add_shadows(%L%s)', (work.part).seq, ', ' || quote_literal(nullif(((work.part).wishes).also, ''))), NULL,
                 format('adds columns and triggers to tables %s; ACCESS EXCLUSIVE locks, briefly',
                        (SELECT string_agg(DISTINCT s.relid::text, ', ') FROM unnest(work.shadows) s)));
     END IF;
@@ -146,16 +146,14 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._step(
-                format('SELECT snowflake._try_conversion(%L, %L)', part.seq, part.increment), NULL,
+                format('SELECT snowflake._try_conversion(%L%s)', part.seq, snowflake._wish_arguments(part.wishes)), NULL,
                 'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly') step
             WHERE EXISTS (SELECT FROM unnest(work.shadows) s)
               AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.same IS NOT NULL);
     RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
     RETURN QUERY
         SELECT * FROM snowflake._step(
-            format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L, online => true%s)', part.seq, part.increment,
-                   CASE WHEN part.layout OPERATOR(snowflake.<>) snowflake._present_layout(part.seq, part.columns)
-                        THEN format(', layout => %L', part.layout) END), NULL,
+            format('SELECT snowflake.convert_sequence_to_snowflake(%L, online => true%s)', part.seq, snowflake._wish_arguments(part.wishes)), NULL,
             'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END

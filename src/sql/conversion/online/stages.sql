@@ -106,22 +106,23 @@ END
 $function$;
 
 -- Runs a stage of a conversion without a long lock, for a caller with a search_path.
-CREATE FUNCTION snowflake._run_stage(seq regclass, increment text, stage text, caller_search_path text)
+CREATE FUNCTION snowflake._run_stage(seq regclass, also text, stage text, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
     RETURN (snowflake._conversion_run(
-        snowflake._request(seq, increment => increment, stage => stage), caller_search_path)).altered;
+        snowflake._request(seq, snowflake._least_wishes(also), stage), caller_search_path)).altered;
 END
 $function$;
 
--- Adds the shadow columns for the conversion of a sequence, and the triggers that keep them.
-CREATE FUNCTION snowflake._add_shadows(seq regclass)
+-- Adds the shadow columns for the conversion of a sequence, and the triggers that keep them. From then on the triggers
+-- tell which columns the caller has named to be widened along.
+CREATE FUNCTION snowflake._add_shadows(seq regclass, also text DEFAULT '')
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, 'drop', 'shadows', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, also, 'shadows', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Adds the foreign keys between shadow columns, without looking at the rows that are there.
@@ -129,21 +130,21 @@ CREATE FUNCTION snowflake._add_keys(seq regclass)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, 'drop', 'keys', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, '', 'keys', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those
 -- that failed. What fails only when it runs is found before the work of hours is done.
-CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text, caller_search_path text)
+CREATE FUNCTION snowflake._try_conversion(seq regclass, wishes snowflake._conversion_wishes, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     request constant snowflake._conversion_request :=
-        snowflake._request(seq, increment => increment, stage => 'rehearsal');
+        snowflake._request(seq, wishes, stage => 'rehearsal');
     state snowflake._conversion_state;
 BEGIN
-    IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, increment, online => true))) THEN
+    IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, wishes, online => true))) THEN
         RETURN; -- It has begun already.
     END IF;
     state := snowflake._state_by_attempts(request);
@@ -153,18 +154,19 @@ END
 $function$;
 
 -- Does what the function of the same name does, with the search_path of the caller.
-CREATE FUNCTION snowflake._try_conversion(seq regclass, increment text)
+CREATE FUNCTION snowflake._try_conversion(
+        seq regclass, increment text DEFAULT 'refuse', target text DEFAULT 'snowflake', also text DEFAULT '', waive text DEFAULT '')
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._try_conversion(seq, increment, pg_catalog.current_setting('search_path'))
+    SELECT snowflake._try_conversion(seq, snowflake._wishes(target, increment, also, waive), pg_catalog.current_setting('search_path'))
 $function$;
 
 CREATE FUNCTION snowflake.cancel_conversion(seq regclass)
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, 'drop', 'cancel', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, '', 'cancel', pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.cancel_conversion(regclass) IS
     'takes back a conversion without a long lock that has not ended; returns the number of columns that were being widened';

@@ -23,8 +23,8 @@ END
 $function$;
 
 -- Returns the names of the sequences that belong to a column. A sequence that belongs to a column would be dropped
--- with it. That of an identity has its new one by then.
-CREATE FUNCTION snowflake._owned_sequences(columns snowflake._conversion_column[], s snowflake._shadow, seq text)
+-- with it. That of an identity has its new one by then, or is dropped.
+CREATE FUNCTION snowflake._owned_sequences(part snowflake._conversion_part, s snowflake._shadow)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
@@ -34,8 +34,55 @@ BEGIN
             FROM pg_depend d JOIN pg_sequence q ON q.seqrelid = d.objid
             WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
+              AND NOT (d.objid = part.seq AND snowflake._has_identity(part))
         UNION
-        SELECT seq FROM unnest(columns) c WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.is_identity;
+        SELECT part.name FROM unnest(part.columns) c
+            WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.is_identity AND snowflake._makes_snowflakes(part.wishes);
+END
+$function$;
+
+-- Returns the commands that make the shadow of an identity the identity, with a sequence that goes on counting under the
+-- same name; none if columns are to hold snowflake IDs, or this is not the identity.
+CREATE FUNCTION snowflake._identity_move(
+        part snowflake._conversion_part, shadow snowflake._shadow,
+        OUT is_before boolean, -- before the column is dropped, and with it the sequence
+        OUT command text, OUT effect text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+DECLARE
+    s record;
+    replacement text;
+BEGIN
+    IF snowflake._makes_snowflakes(part.wishes)
+       OR NOT EXISTS (SELECT FROM unnest(part.columns) c WHERE c.is_identity AND c.relid = shadow.relid AND c.attnum = shadow.attnum) THEN
+        RETURN;
+    END IF;
+    SELECT c.oid, c.relname, n.nspname, q.*, a.attidentity, l.lowest, l.highest INTO s
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        JOIN pg_sequence q ON q.seqrelid = c.oid
+        JOIN pg_attribute a ON a.attrelid = shadow.relid AND a.attnum = shadow.attnum
+        CROSS JOIN LATERAL snowflake._bigint_limits(q.seqmin, q.seqmax) l
+        WHERE c.oid = part.seq;
+    replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
+    is_before := true;
+    command := format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s INCREMENT BY %s '
+                      'MINVALUE %s MAXVALUE %s START WITH %s CACHE %s%s)',
+                      shadow.relid, shadow.shadow_name, CASE s.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, replacement,
+                      s.seqincrement, s.lowest, s.highest, s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' END);
+    effect := format('takes the place of %s', part.seq);
+    RETURN NEXT;
+    command := format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', replacement, part.seq);
+    effect := 'goes on after the last value';
+    RETURN NEXT;
+    is_before := false;
+    command := format('ALTER SEQUENCE %s RENAME TO %I', replacement, s.relname);
+    effect := NULL;
+    RETURN NEXT;
+    RETURN QUERY
+        SELECT false, x, NULL::text
+            FROM snowflake._conversion_annotations('pg_class'::regclass, part.seq, format('SEQUENCE %s', part.seq)) x;
 END
 $function$;
 
@@ -59,15 +106,19 @@ BEGIN
                     FROM snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
                 SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL
-                    FROM snowflake._owned_sequences(part.columns, s, part.name) q
+                    FROM snowflake._owned_sequences(part, s) q
                 UNION ALL
                 SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL WHERE a.attnotnull
+                UNION ALL
+                SELECT x.command, x.effect FROM snowflake._identity_move(part, s) x WHERE x.is_before
                 UNION ALL
                 SELECT format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.attname),
                        format('ACCESS EXCLUSIVE lock on %s', s.relid)
                 UNION ALL
                 SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', s.relid, s.shadow_name, s.attname),
                        'the new column is the last one of its table'
+                UNION ALL
+                SELECT x.command, x.effect FROM snowflake._identity_move(part, s) x WHERE NOT x.is_before
                 UNION ALL
                 -- PostgreSQL 18 gives not-null constraints names.
                 SELECT format('SELECT snowflake._name_not_null(%L, %L, %L)', s.relid, s.attname, a.not_null), NULL
@@ -227,6 +278,7 @@ CREATE FUNCTION snowflake._swap_steps(work snowflake._shadowing)
     AS $function$
 DECLARE
     part constant snowflake._conversion_part := work.part;
+    to_ids constant boolean := snowflake._makes_snowflakes(part.wishes);
     dependents snowflake._conversion_dependent[];
 BEGIN
     IF snowflake._is_converted(part) THEN
@@ -234,20 +286,31 @@ BEGIN
     END IF;
     dependents := snowflake._swap_dependents(part.columns);
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
-    RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
-    RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
-    RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
+    IF to_ids THEN
+        RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
+        RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
+        RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
+    ELSIF snowflake._has_identity(part) THEN
+        RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
+    ELSE
+        RETURN QUERY SELECT * FROM snowflake._bigint_steps(part);
+    END IF;
     RETURN QUERY SELECT * FROM snowflake._swap_exchange(work);
+    RETURN QUERY
+        SELECT step.*
+            FROM snowflake._conversion_rights('pg_class'::regclass, part.seq) x
+            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, part.owner)) step
+            WHERE NOT to_ids AND snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(
         ARRAY(SELECT snowflake._conversion_column(
                          c.relid, c.attnum, c.attname, is_identity => c.is_identity AND NOT c.widened, attrdef => c.attrdef,
                          old_default => c.old_default, new_default => c.new_default, widened => c.widened,
                          draws => c.draws, is_inherited => c.is_inherited, is_strangers => c.is_strangers)
                   FROM unnest(part.columns) c));
-    RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
+    RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE to_ids AND NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
-    RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
+    RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END
 $function$;
 

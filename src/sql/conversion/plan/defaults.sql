@@ -47,9 +47,10 @@ CREATE TYPE snowflake._meant_default AS (
 
 -- Returns the defaults that columns have to have after a conversion.
 CREATE FUNCTION snowflake._meant_defaults(
-        seq regclass, columns snowflake._conversion_column[], to_snowflake boolean)
+        seq regclass, columns snowflake._conversion_column[],
+        to_snowflake boolean) -- which nextval the defaults call; NULL: that which they did
     RETURNS SETOF snowflake._meant_default
-    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     AS $function$
     SELECT c.relid, c.attnum, seq::text,
@@ -65,7 +66,7 @@ CREATE FUNCTION snowflake._meant_defaults(
             UNION
             SELECT 'bigint'::regtype
                 WHERE c.widened OR a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
-                                   AND t.relkind = 'v' AND to_snowflake
+                                   AND t.relkind = 'v' AND to_snowflake IS NOT FALSE
         ) type(oid)
         WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
 $function$;

@@ -7,20 +7,6 @@
 -- What the guard takes the place of is kept in the last line of the sequence's comment: that goes with a rename
 -- and a dump, and its owner can read it.
 
--- Raises an error unless a caller may say this of the INCREMENT of a sequence.
-CREATE FUNCTION snowflake._require_increment_word(increment text)
-    RETURNS void
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    IF increment NOT IN ('refuse', 'keep', 'drop') THEN
-        RAISE EXCEPTION 'invalid value for argument "increment": "%"', increment
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Valid values are "refuse", "keep" and "drop".';
-    END IF;
-END
-$function$;
-
 -- Returns the INCREMENT that the conversion gives a sequence: its own as a stride, or the guard.
 CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
     RETURNS bigint
@@ -29,7 +15,7 @@ CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    RETURN CASE WHEN part.increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride(part.layout)
+    RETURN CASE WHEN (part.wishes).increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride(part.layout)
                 THEN present ELSE snowflake._guard() END;
 END
 $function$;
@@ -42,12 +28,12 @@ CREATE FUNCTION snowflake._increment_obstacles(part snowflake._conversion_part)
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    IF present = snowflake._guard() OR part.increment = 'drop' THEN
+    IF present = snowflake._guard() OR (part.wishes).increment = 'drop' THEN
         RETURN;
     ELSIF present > snowflake._greatest_stride(part.layout) THEN
         RETURN NEXT format('INCREMENT BY %s is above %s, the most IDs of one call: convert with increment => ''drop'', '
                            'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_stride(part.layout));
-    ELSIF present > 1 AND part.increment = 'refuse' THEN
+    ELSIF present > 1 AND (part.wishes).increment = 'refuse' THEN
         RETURN NEXT format('INCREMENT BY %s may be a size of blocks, which clients number themselves, or keep several '
                            'servers apart: convert with increment => ''keep'' for blocks, without the guard, '
                            'or else with increment => ''drop''', present);
@@ -62,6 +48,13 @@ CREATE FUNCTION snowflake._option_clauses(
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
                              increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
+
+-- Returns the limits of a sequence that counts as bigint. Those of a smaller type go with the type; another was chosen, and
+-- stays.
+CREATE FUNCTION snowflake._bigint_limits(minimum bigint, maximum bigint, OUT lowest bigint, OUT highest bigint)
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ROW(CASE WHEN minimum IN (-32768, -2147483648) THEN -9223372036854775808 ELSE minimum END,
+               CASE WHEN maximum IN (32767, 2147483647) THEN 9223372036854775807 ELSE maximum END);
 
 -- Returns the options that a sequence had before its conversion, and its comment without them.
 CREATE FUNCTION snowflake._remembered(
@@ -127,8 +120,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that give a sequence the options again that it had before its conversion. A sequence cannot have
--- a limit below its last value, and counting down from an ID would meet other IDs.
+-- Returns the steps that give a sequence the options again that it had before its conversion, but for its type: the columns
+-- stay bigint. A sequence cannot have a limit below its last value, and counting down from an ID would meet other IDs.
 CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -154,15 +147,18 @@ BEGIN
     IF NOT is_guarded THEN
         was.increment := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
     END IF;
+    IF last BETWEEN was.minimum AND was.maximum OR was.increment > 0 THEN
+        SELECT l.lowest, l.highest INTO was.minimum, was.maximum FROM snowflake._bigint_limits(was.minimum, was.maximum) l;
+    END IF;
     IF last BETWEEN was.minimum AND was.maximum THEN
         RETURN NEXT snowflake._step(
             format('ALTER SEQUENCE %s %s', part.seq,
-                   snowflake._option_clauses(was.type, was.increment, was.minimum, was.maximum, was.cycles)),
+                   snowflake._option_clauses('bigint'::regtype, was.increment, was.minimum, was.maximum, was.cycles)),
             part.owner);
     ELSE
         remark := CASE
             WHEN was.increment < 0 THEN format('sequence %s counts up from now on', part.seq)
-            WHEN was.maximum NOT IN (32767, 2147483647, 9223372036854775807)
+            WHEN was.maximum < 9223372036854775807
             THEN format('sequence %s goes on without its MAXVALUE of %s, which its last value is above', part.seq, was.maximum) END;
         IF remark IS NOT NULL THEN
             RETURN NEXT snowflake._remark(remark);

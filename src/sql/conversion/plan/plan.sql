@@ -3,11 +3,13 @@
 CREATE FUNCTION snowflake.conversion_plan(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
         online boolean DEFAULT false, -- whether to widen columns without a long lock
+        target text DEFAULT 'snowflake', -- what the columns hold afterwards: "snowflake" IDs, or the numbers of a "bigint"
+        also text DEFAULT '',   -- integer columns without a foreign key that are widened along, such as '%_id, audit.key'
+        waive text DEFAULT '',  -- obstacles to pass over, as their texts name them
+        layout snowflake.layout DEFAULT NULL, -- of the IDs; NULL: that of the sequence or of its defaults, else the default one
         pause interval DEFAULT NULL,  -- online: between two batches
         max_lag text DEFAULT NULL,    -- online: how much WAL replicas may have left to replay, such as '64 MB'
-        layout snowflake.layout DEFAULT NULL, -- of the IDs; NULL: that of the sequence or of its defaults, else the default one
         OUT step integer, OUT command text,
         OUT effect text,      -- what the command means, where it does not say so itself
         OUT rewrites regclass, -- the table that it rewrites, with all that inherit from it
@@ -23,10 +25,10 @@ CREATE FUNCTION snowflake.conversion_plan(
 DECLARE
     part snowflake._conversion_part;
 BEGIN
-    IF num_nulls(seq, increment, move_generated, online) > 0 THEN
+    IF num_nulls(seq, increment, online, target, also, waive) > 0 THEN
         RETURN;
     END IF;
-    part := snowflake._conversion_part(seq, increment, move_generated, online, layout);
+    part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
     PERFORM snowflake._require_no_obstacles(part);
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
@@ -36,5 +38,5 @@ BEGIN
                  WITH ORDINALITY s(command, effect, rewrites, size, role, n);
 END
 $function$;
-COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text, snowflake.layout) IS
+COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text) IS
     'returns the commands that convert_sequence_to_snowflake would run, in order, and what each of them means';

@@ -4,26 +4,24 @@
 -- of a sequence says that its INCREMENT is a size of blocks. Nobody has to say it again. Nor the layout that the sequence
 -- has, or that its defaults name.
 CREATE FUNCTION snowflake._conversion_part(
-        seq regclass, increment text DEFAULT 'drop', move_generated boolean DEFAULT false, online boolean DEFAULT false,
-        layout snowflake.layout DEFAULT NULL)
+        seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), online boolean DEFAULT false)
     RETURNS snowflake._conversion_part
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 DECLARE
     columns snowflake._conversion_column[];
 BEGIN
-    PERFORM snowflake._require_increment_word(increment);
     PERFORM snowflake._conversion_check(seq);
-    IF increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
-        increment := 'keep';
+    IF wishes.increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
+        wishes.increment := 'keep';
     END IF;
-    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c);
-    RETURN snowflake._part(seq, columns, ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d), increment,
-                           move_generated, online, coalesce(layout, snowflake._present_layout(seq, columns)));
+    columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq, wishes, online) c);
+    RETURN snowflake._part(seq, columns, ARRAY(SELECT d FROM snowflake._conversion_dependents(columns) d), wishes, online,
+                           coalesce(wishes.layout, snowflake._present_layout(seq, columns)));
 END
 $function$;
 
--- Tells whether a sequence is converted, and nothing unconverted uses it.
+-- Tells whether there is nothing left to convert. For IDs that is so if the sequence is converted, and nothing unconverted uses it.
 -- An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean
@@ -32,9 +30,13 @@ CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
 DECLARE
     definition constant pg_sequence := (SELECT q FROM pg_sequence q WHERE q.seqrelid = part.seq);
 BEGIN
+    IF NOT snowflake._makes_snowflakes(part.wishes) THEN
+        RETURN NOT EXISTS (SELECT FROM unnest(part.columns) c WHERE c.widened)
+               AND NOT EXISTS (SELECT FROM snowflake._bigint_steps(part) s WHERE s.command IS NOT NULL);
+    END IF;
     RETURN NOT snowflake._is_left_behind(part.seq)
            AND (SELECT (snowflake._makes_ids(definition.seqincrement, definition.seqmax)
-                    OR definition.seqincrement > 1 AND part.increment <> 'keep'
+                    OR definition.seqincrement > 1 AND (part.wishes).increment <> 'keep'
                        AND coalesce(bool_or(c.old_default IS NOT NULL AND NOT c.draws), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
                 FROM unnest(part.columns) c);
@@ -52,23 +54,44 @@ CREATE FUNCTION snowflake._obstacles(part snowflake._conversion_part)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
+DECLARE
+    to_ids constant boolean := snowflake._makes_snowflakes(part.wishes);
 BEGIN
     RETURN ARRAY(
         SELECT x
-            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents, part.layout) WHERE snowflake._is_usable_now(part.layout)
+            FROM (SELECT snowflake._conversion_obstacles(part.seq, part.columns, part.dependents, part.layout, to_ids)
+                      WHERE NOT to_ids OR snowflake._is_usable_now(part.layout)
                   UNION ALL
-                  SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
-                                'convert with move_generated => true to make it the last one', m.attname, m.relid)
-                      FROM snowflake._generated_moves(part.dependents) m WHERE NOT part.move_generated AND NOT part.online
+                  SELECT w.obstacle FROM snowflake._waivable_obstacles(part) w WHERE w.word <> ALL ((part.wishes).waive)
+                  UNION ALL
+                  SELECT snowflake._obstacles_of_slips(part.seq, (part.wishes).also)
                   UNION ALL
                   SELECT snowflake._online_obstacles(part, part.dependents) WHERE part.online
                   UNION ALL
                   SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online
                   UNION ALL
-                  SELECT snowflake._layout_obstacles(part)
+                  SELECT snowflake._layout_obstacles(part) WHERE to_ids
                   UNION ALL
-                  SELECT snowflake._increment_obstacles(part) WHERE NOT snowflake._is_converted(part)) o(x)
+                  SELECT snowflake._increment_obstacles(part) WHERE to_ids AND NOT snowflake._is_converted(part)) o(x)
             ORDER BY x COLLATE "C");
+END
+$function$;
+
+-- Lists the obstacles that a caller can waive, each with the word that waives it.
+CREATE FUNCTION snowflake._waivable_obstacles(part snowflake._conversion_part, OUT obstacle text, OUT word text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('generated column %I of table %s depends on a column to be widened and is not the last column: '
+                      'convert with waive => ''generated'' to make it the last one', m.attname, m.relid), 'generated'
+            FROM snowflake._generated_moves(part.dependents) m WHERE NOT part.online;
+    RETURN QUERY SELECT * FROM snowflake._waivable_obstacles_of_writers(part);
+    IF snowflake._makes_snowflakes(part.wishes) AND NOT snowflake._is_converted(part) THEN
+        RETURN QUERY
+            SELECT o || ': convert with waive => ''node'' to rehearse without', 'node' FROM snowflake._obstacle_of_node() o WHERE o IS NOT NULL;
+    END IF;
 END
 $function$;
 
@@ -100,11 +123,15 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._conversion_widenings(part.columns, part.dependents);
-    RETURN QUERY SELECT * FROM snowflake._identity_steps(part, part.dependents);
-    RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
-    RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._table_defaults(part.columns);
-    RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
+    IF snowflake._makes_snowflakes(part.wishes) THEN
+        RETURN QUERY SELECT * FROM snowflake._identity_steps(part, part.dependents);
+        RETURN QUERY SELECT * FROM snowflake._ownership_steps(part);
+        RETURN QUERY SELECT * FROM snowflake._room_steps(part) WHERE NOT snowflake._has_identity(part);
+        RETURN QUERY SELECT * FROM snowflake._table_defaults(part.columns);
+        RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE NOT snowflake._has_identity(part);
+    ELSE
+        RETURN QUERY SELECT * FROM snowflake._bigint_steps(part);
+    END IF;
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
@@ -115,7 +142,7 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._node_misfit(part.layout) misfit, snowflake._remark(misfit) step
-            WHERE misfit IS NOT NULL;
-    RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part.seq, part.columns);
+            WHERE misfit IS NOT NULL AND snowflake._makes_snowflakes(part.wishes);
+    RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END
 $function$;

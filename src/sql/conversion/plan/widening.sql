@@ -105,3 +105,33 @@ BEGIN
             CROSS JOIN LATERAL snowflake._step(x, snowflake._owner(n.relid)) step;
 END
 $function$;
+
+-- Returns the step that lets a sequence go on counting as bigint, under its name and by its INCREMENT; none if it does so
+-- already, or makes IDs.
+CREATE FUNCTION snowflake._bigint_steps(part snowflake._conversion_part)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_sequence q
+            CROSS JOIN LATERAL snowflake._bigint_limits(q.seqmin, q.seqmax) l
+            CROSS JOIN LATERAL (
+                SELECT concat(CASE WHEN l.lowest <> q.seqmin THEN ' NO MINVALUE' END, CASE WHEN l.highest <> q.seqmax THEN ' NO MAXVALUE' END)
+            ) changed(limits)
+            CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s AS bigint%s', part.seq, changed.limits), part.owner,
+                                               format('SHARE ROW EXCLUSIVE lock on %s', part.seq)) step
+            WHERE q.seqrelid = part.seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND (q.seqtypid <> 'bigint'::regtype OR changed.limits <> '');
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_sequence q
+            CROSS JOIN LATERAL snowflake._bigint_limits(q.seqmin, q.seqmax) l
+            CROSS JOIN LATERAL snowflake._remark(
+                format('sequence %s keeps its %s', part.seq,
+                       CASE WHEN q.seqincrement > 0 THEN 'MAXVALUE of ' || l.highest ELSE 'MINVALUE of ' || l.lowest END)) step
+            WHERE q.seqrelid = part.seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND (q.seqincrement > 0 AND l.highest < 9223372036854775807 OR q.seqincrement < 0 AND l.lowest > -9223372036854775808);
+END
+$function$;

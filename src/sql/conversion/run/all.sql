@@ -27,7 +27,7 @@ $function$;
 
 -- Converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns
 -- false.
-CREATE FUNCTION snowflake._convert_if_possible(seq regclass, layout snowflake.layout, caller_search_path text)
+CREATE FUNCTION snowflake._convert_if_possible(seq regclass, wishes snowflake._conversion_wishes, caller_search_path text)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
@@ -37,11 +37,10 @@ DECLARE
     altered integer;
     obstacles text;
 BEGIN
-    IF snowflake._is_converted(snowflake._conversion_part(seq, 'refuse')) THEN
+    IF snowflake._is_converted(snowflake._conversion_part(seq, wishes)) THEN
         RETURN NULL;
     END IF;
-    altered := snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false,
-                                                 layout => layout, caller_search_path => caller_search_path);
+    altered := snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
 EXCEPTION WHEN OTHERS THEN -- Code of an owner, such as a check's, raises what it likes.
@@ -61,20 +60,25 @@ $function$;
 -- A procedure that commits can have no SET clause: it uses full names, and no operator of its own.
 CREATE PROCEDURE snowflake.convert_all(
         schema pg_catalog.regnamespace DEFAULT NULL, -- NULL: all
-        layout snowflake.layout DEFAULT NULL, -- of the IDs; NULL: that of a sequence or of its defaults, else the default one
+        target pg_catalog.text DEFAULT 'snowflake',  -- this and the next three: see convert_sequence_to_snowflake()
+        also pg_catalog.text DEFAULT '',
+        waive pg_catalog.text DEFAULT '',
+        layout snowflake.layout DEFAULT NULL,
         INOUT converted pg_catalog.int4 DEFAULT 0,
         INOUT refused pg_catalog.int4 DEFAULT 0)
     LANGUAGE plpgsql
     AS $procedure$
 DECLARE
     seq pg_catalog.regclass;
+    wishes snowflake._conversion_wishes;
     is_converted pg_catalog.bool;
 BEGIN
     COMMIT; -- Where that is an error, nothing has been done yet.
+    wishes := snowflake._wishes(target, also => also, waive => waive, layout => layout);
     converted := 0;
     refused := 0;
     FOREACH seq IN ARRAY snowflake._sequences_in_use(schema) LOOP
-        is_converted := snowflake._convert_if_possible(seq, layout, pg_catalog.current_setting('search_path'));
+        is_converted := snowflake._convert_if_possible(seq, wishes, pg_catalog.current_setting('search_path'));
         IF is_converted THEN
             converted := pg_catalog.int4pl(converted, 1);
         ELSIF NOT is_converted THEN
@@ -84,5 +88,5 @@ BEGIN
     END LOOP;
 END
 $procedure$;
-COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, snowflake.layout, integer, integer) IS
+COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, text, text, text, snowflake.layout, integer, integer) IS
     'converts all sequences that columns use, of a schema or of all schemas, each in a transaction of its own; reports on each, and counts them';

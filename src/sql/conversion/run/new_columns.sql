@@ -98,13 +98,14 @@ CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path
 DECLARE
     what constant text := format('sequence %s is not converted to snowflake IDs', seq);
     command constant text := snowflake._convert_command(seq) || ';';
-    layout snowflake.layout;
+    -- Columns are made before an instance has its number.
+    wishes snowflake._conversion_wishes := snowflake._wishes(waive => 'node');
     columns snowflake._conversion_column[];
     detail text;
     full_table regclass;
 BEGIN
-    layout := nullif(current_setting('snowflake.layout_of_new_columns', true), '');
-    columns := (snowflake._conversion_part(seq, 'refuse')).columns;
+    wishes.layout := nullif(current_setting('snowflake.layout_of_new_columns', true), '');
+    columns := (snowflake._conversion_part(seq, wishes)).columns;
     SELECT obstacle INTO detail
         FROM unnest(columns) c
         CROSS JOIN LATERAL (SELECT snowflake._obstacle_of_new_column(c.relid, c.attname) OFFSET 0) x(obstacle)
@@ -125,8 +126,7 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
         RETURN;
     END IF;
-    PERFORM snowflake._convert_to_snowflake(seq, 'refuse', move_generated => false, online => false, layout => layout,
-                                            caller_search_path => caller_search_path);
+    PERFORM snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insufficient_privilege
                OR invalid_text_representation THEN -- The last is a setting that is no layout.
     -- object_not_in_prerequisite_state stands for all of class 55: for a table in use by this session (55006), too, and a

@@ -189,7 +189,7 @@ BEGIN
         state := snowflake._state_by_attempts(request);
     END IF;
     PERFORM snowflake._require_visible(state.constraints);
-    IF request.to_snowflake AND coalesce(request.stage, 'swap') = 'swap' THEN
+    IF NOT request.is_back AND snowflake._makes_snowflakes(request.wishes) AND coalesce(request.stage, 'swap') = 'swap' THEN
         PERFORM snowflake._require_room(state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
@@ -201,19 +201,17 @@ $function$;
 
 -- Does what convert_sequence_to_snowflake() does, for a caller with a search_path.
 CREATE FUNCTION snowflake._convert_to_snowflake(
-        seq regclass, increment text, move_generated boolean, online boolean, layout snowflake.layout, caller_search_path text)
+        seq regclass, wishes snowflake._conversion_wishes, online boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
         snowflake._conversion_run(
-            snowflake._request(seq, increment => increment, move_generated => move_generated,
-                                stage => CASE WHEN online THEN 'swap' END, layout => layout),
-            caller_search_path);
+            snowflake._request(seq, wishes, stage => CASE WHEN online THEN 'swap' END), caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
-        RAISE NOTICE 'sequence % is a snowflake sequence already', seq;
+        RAISE NOTICE 'sequence % is a % sequence already', seq, wishes.target;
     END IF;
     IF state.always THEN
         RAISE NOTICE 'GENERATED ALWAYS is no longer enforced: the column has a default now';
@@ -225,17 +223,20 @@ $function$;
 CREATE FUNCTION snowflake.convert_sequence_to_snowflake(
         seq regclass,
         increment text DEFAULT 'refuse', -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
-        move_generated boolean DEFAULT false, -- whether generated columns may become the last of their table
-        online boolean DEFAULT false,         -- whether to end what conversion_plan(..., online => true) has begun
+        online boolean DEFAULT false,    -- whether to end what conversion_plan(..., online => true) has begun
+        target text DEFAULT 'snowflake', -- what the columns hold afterwards: "snowflake" IDs, or the numbers of a "bigint"
+        also text DEFAULT '',            -- integer columns without a foreign key that are widened along, see conversion_plan()
+        waive text DEFAULT '',           -- obstacles to pass over, as their texts name them
         layout snowflake.layout DEFAULT NULL) -- of the IDs; NULL: that of the sequence or of its defaults, else the default one
     RETURNS integer
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._convert_to_snowflake(seq, increment, move_generated, online, layout, pg_catalog.current_setting('search_path'))
-        WHERE pg_catalog.num_nulls(seq, increment, move_generated, online) OPERATOR(pg_catalog.=) 0
+    SELECT snowflake._convert_to_snowflake(seq, snowflake._wishes(target, increment, also, waive, layout), online,
+                                            pg_catalog.current_setting('search_path'))
+        WHERE pg_catalog.num_nulls(seq, increment, online, target, also, waive) OPERATOR(pg_catalog.=) 0
 $function$;
-COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, boolean, snowflake.layout) IS
-    'makes a sequence and the columns that use it a source of snowflake IDs; returns the number of columns altered';
+COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, boolean, text, text, text, snowflake.layout) IS
+    'makes a sequence and the columns that use it a source of snowflake IDs, or bigint; returns the number of columns altered';
 
 -- Does what convert_snowflake_to_sequence() does, for a caller with a search_path.
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
@@ -244,7 +245,7 @@ CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path 
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
-        snowflake._conversion_run(snowflake._request(seq, to_snowflake => false), caller_search_path);
+        snowflake._conversion_run(snowflake._request(seq, is_back => true), caller_search_path);
 BEGIN
     IF state.plan = '{}' THEN
         RAISE NOTICE 'sequence % is not a snowflake sequence', seq;

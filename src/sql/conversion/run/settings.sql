@@ -7,7 +7,7 @@ DECLARE
     setting text;
 BEGIN
     FOREACH function IN ARRAY ARRAY[
-        'snowflake.conversion_plan(regclass, text, boolean, boolean, interval, text, snowflake.layout)',
+        'snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text)',
         'snowflake._conversion_run(snowflake._conversion_request, text)'
     ] LOOP
         FOREACH setting IN ARRAY ARRAY[

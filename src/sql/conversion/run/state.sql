@@ -3,17 +3,16 @@
 
 -- What a caller has asked for.
 CREATE TYPE snowflake._conversion_request AS (
-    seq regclass, to_snowflake boolean,
-    increment text, move_generated boolean, -- see _conversion_part
-    stage text, -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
-    layout snowflake.layout); -- NULL: see _present_layout
+    seq regclass, is_back boolean,
+    wishes snowflake._conversion_wishes,
+    stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
 
 CREATE FUNCTION snowflake._request(
-        seq regclass, to_snowflake boolean DEFAULT true, increment text DEFAULT 'drop',
-        move_generated boolean DEFAULT false, stage text DEFAULT NULL, layout snowflake.layout DEFAULT NULL)
+        seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), stage text DEFAULT NULL,
+        is_back boolean DEFAULT false)
     RETURNS snowflake._conversion_request
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(seq, to_snowflake, increment, move_generated, stage, layout)::snowflake._conversion_request;
+    RETURN ROW(seq, is_back, wishes, stage)::snowflake._conversion_request;
 
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
@@ -125,11 +124,12 @@ BEGIN
                                    WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                                      AND d.refobjid IN (SELECT c.relid FROM unnest(columns) c WHERE c.widened));
     SELECT count(*) FILTER (WHERE c.new_default IS NOT NULL AND NOT c.is_strangers OR c.widened),
-           coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false)
+           coalesce(bool_or(c.is_identity AND a.attidentity = 'a'), false) AND snowflake._makes_snowflakes(part.wishes)
         INTO state.altered, state.always
         FROM unnest(columns) c
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
-    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(part.seq, columns, NOT snowflake.redirects_nextval()) m);
+    state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(
+        part.seq, columns, CASE WHEN snowflake._makes_snowflakes(part.wishes) THEN NOT snowflake.redirects_nextval() END) m);
     state.expected :=
         snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
         || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, part.seq));
@@ -191,10 +191,10 @@ CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_reques
 DECLARE
     part snowflake._conversion_part;
 BEGIN
-    IF NOT request.to_snowflake THEN
+    IF request.is_back THEN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;
-    part := snowflake._conversion_part(request.seq, request.increment, request.move_generated, request.stage IS NOT NULL, request.layout);
+    part := snowflake._conversion_part(request.seq, request.wishes, request.stage IS NOT NULL);
     IF coalesce(request.stage, 'rehearsal') = 'rehearsal' THEN
         RETURN snowflake._state_of_conversion(part, is_rehearsal => request.stage IS NOT NULL);
     END IF;

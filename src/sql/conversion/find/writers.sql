@@ -1,0 +1,195 @@
+-- Writers: code of users that counts on the columns of a table, their order and their types. What stands in the text of a
+-- function is found by patterns: it is named, never changed.
+
+-- Returns the text of a routine without comments.
+CREATE FUNCTION snowflake._without_comments(source text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(regexp_replace(source, E'/[*].*?[*]/', ' ', 'g'), E'--[^\n]*', ' ', 'g');
+
+-- Returns what in a text counts on the order of the columns of a table: an INSERT that names no columns, or a SELECT of all.
+-- NULL: none is found.
+CREATE FUNCTION snowflake._order_counted_on(source text, relname name)
+    RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    -- The name as a pattern, with or without quotes, and with or without a schema.
+    tab constant text := E'((\\w+|"[^"]*")\\s*\\.\\s*)?("' || regexp_replace(replace(relname, '"', '""'), E'(\\W)', E'\\\\\\1', 'g') || '"|'
+                         || regexp_replace(relname, E'(\\W)', E'\\\\\\1', 'g') || E'\\M)';
+BEGIN
+    IF strpos(lower(source), lower(replace(relname, '"', '""'))) = 0 THEN
+        RETURN NULL;
+    ELSIF source ~* (E'\\minsert\\s+into\\s+' || tab || E'\\s*(as\\s+\\w+\\s*)?(overriding\\s+\\w+\\s+value\\s*)?'
+                     || E'(\\mvalues\\M|\\mselect\\M|\\mtable\\M|\\mwith\\M|\\(\\s*(values|select|table|with)\\M)') THEN
+        RETURN format('INSERT INTO %I without a list of columns', relname);
+    ELSIF source ~* (E'\\mselect\\s+((all|distinct)\\s+)?([^;]*,\\s*)?(\\w+\\s*\\.\\s*)?[*][^;]*\\m(from|join)\\s+(only\\s+)?' || tab) THEN
+        RETURN format('SELECT * FROM %I', relname);
+    END IF;
+    RETURN NULL;
+END
+$function$;
+
+-- Returns what in the text of a trigger's function takes whole rows apart: NEW.* or OLD.*; NULL: none is found. A
+-- comparison of the two does not mind their order.
+CREATE FUNCTION snowflake._rows_taken_apart(source text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN upper(substring(
+        regexp_replace(source, E'\\m(new|old)\\.[*]\\s*[)]?\\s*is\\s+(not\\s+)?distinct\\s+from\\s*[(]?\\s*(new|old)\\.[*]', '', 'gi'),
+        E'\\m([nN][eE][wW]|[oO][lL][dD])\\s*[)]?\\s*\\.\\s*[*]')) || '.*';
+
+-- Returns the functions of the triggers of tables, with what in them counts on the order of columns.
+CREATE FUNCTION snowflake._triggers_that_count(
+        columns snowflake._conversion_column[],
+        OUT relid regclass, OUT tgname name, OUT tgfoid regprocedure, OUT what text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT g.tgrelid::regclass, g.tgname, g.tgfoid::regprocedure, found.what
+            FROM unnest(columns) c
+            JOIN pg_trigger g ON g.tgrelid = c.relid AND NOT g.tgisinternal
+            JOIN pg_class t ON t.oid = g.tgrelid
+            JOIN pg_proc p ON p.oid = g.tgfoid
+            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+            CROSS JOIN LATERAL (SELECT snowflake._without_comments(p.prosrc)) body(source)
+            CROSS JOIN LATERAL (SELECT coalesce(snowflake._rows_taken_apart(body.source),
+                                                snowflake._order_counted_on(body.source, t.relname))) found(what)
+            WHERE c.widened AND found.what IS NOT NULL;
+END
+$function$;
+
+-- Returns the routines that return a key under its name as an integer. A name can be chance, so a stranger's routine is none.
+CREATE FUNCTION snowflake._results_too_small(
+        part snowflake._conversion_part,
+        OUT routine oid, OUT result text, OUT type oid, OUT relid regclass, OUT is_strangers boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT p.oid, r.name, r.type, c.relid, NOT snowflake._is_taken_along(part.owner, p.proowner)
+            FROM pg_proc p
+            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+            CROSS JOIN LATERAL unnest(p.proallargtypes, p.proargmodes, p.proargnames) r(type, mode, name)
+            JOIN unnest(part.columns) c ON c.widened
+            JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
+            WHERE p.oid >= 16384 AND r.mode IN ('t', 'o', 'b') AND r.type IN ('smallint'::regtype, 'integer'::regtype)
+              AND r.name = ANY (snowflake._copy_names(t.relname, c.attname))
+              AND (snowflake._names_word(snowflake._without_comments(p.prosrc), t.relname)
+                   OR EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum))
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+END
+$function$;
+
+-- Lists the code that a conversion breaks for certain, each with the word that waives it.
+CREATE FUNCTION snowflake._waivable_obstacles_of_writers(
+        part snowflake._conversion_part, OUT obstacle text, OUT word text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('trigger %I of table %s calls %s, which has %s, and the new column is the last one: let it list the columns, '
+                      'or convert with waive => ''order''', g.tgname, g.relid, g.tgfoid, g.what), 'order'
+            FROM snowflake._triggers_that_count(part.columns) g
+            WHERE part.online;
+    RETURN QUERY
+        SELECT format('%s returns %I of table %s as %s: let it return bigint, or convert with waive => ''results''',
+                      pg_describe_object('pg_proc'::regclass, r.routine, 0), r.result, r.relid, format_type(r.type, -1)), 'results'
+            FROM snowflake._results_too_small(part) r
+            WHERE NOT r.is_strangers;
+END
+$function$;
+
+-- Describes the rules of tables that write to other tables with integers. The server has listed the columns in a rule when it
+-- was made: their order does not matter.
+CREATE FUNCTION snowflake._hints_of_rules(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('rule %I of table %s inserts into %s: %s fits into what is an integer there (%s)', r.rulename, c.relid, i.relid,
+                      snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT quote_ident(i.attname), ', '))
+            FROM unnest(part.columns) c
+            JOIN pg_rewrite r ON r.ev_class = c.relid AND r.rulename <> '_RETURN'
+            CROSS JOIN LATERAL snowflake._relations_inserted_into(r.oid) written(relid)
+            JOIN snowflake._integer_columns(part.columns) i ON i.relid = written.relid
+            WHERE c.widened AND written.relid <> c.relid
+            GROUP BY r.rulename, c.relid, i.relid;
+END
+$function$;
+
+-- Describes the routines that may count on the order of the columns of tables, or copy whole rows of them.
+CREATE FUNCTION snowflake._hints_of_order(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    IF NOT part.online THEN
+        RETURN QUERY
+            SELECT format('trigger %I of table %s calls %s, which has %s: %s fits into an integer that it is written to', g.tgname, g.relid,
+                          g.tgfoid, g.what, snowflake._what_is_too_large(part.wishes))
+                FROM snowflake._triggers_that_count(part.columns) g
+                WHERE g.what LIKE '%.*';
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT DISTINCT format('%s has %s, and the new column is the last one', pg_describe_object('pg_proc'::regclass, p.oid, 0), found.what)
+            FROM unnest(part.columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_proc p ON p.oid >= 16384 AND strpos(lower(p.prosrc), lower(replace(t.relname, '"', '""'))) > 0
+            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+            CROSS JOIN LATERAL (SELECT snowflake._order_counted_on(snowflake._without_comments(p.prosrc), t.relname)) found(what)
+            WHERE c.widened AND found.what IS NOT NULL
+              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.relid AND g.tgfoid = p.oid)
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+    RETURN QUERY
+        SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column is the last '
+                               'one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
+            FROM unnest(part.columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN snowflake._statements_seen() s(query) ON snowflake._order_counted_on(s.query, t.relname) LIKE 'INSERT %'
+            WHERE c.widened;
+END
+$function$;
+
+-- Returns the statements of this database that pg_stat_statements has seen; none without it, or where somebody who may not
+-- act for the caller could put another function in its place.
+CREATE FUNCTION snowflake._statements_seen()
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $function$
+DECLARE
+    schema name;
+BEGIN
+    SELECT n.nspname INTO schema
+        FROM pg_extension x
+        JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+        JOIN pg_proc p ON p.oid = d.objid AND p.proname = 'pg_stat_statements' AND p.proargtypes::oid[] = ARRAY['boolean'::regtype::oid]
+        JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+        JOIN pg_namespace n ON n.oid = p.pronamespace
+        JOIN pg_database b ON b.datname = current_database()
+        WHERE x.extname = 'pg_stat_statements'
+          AND snowflake._may_act_for(CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE n.nspowner END,
+                                     quote_ident(current_user)::regrole);
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    RETURN QUERY EXECUTE format('SELECT s.query FROM %I.pg_stat_statements(true) s '
+                                'WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())', schema);
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    RETURN; -- The library is not preloaded.
+END
+$function$;
