@@ -152,7 +152,7 @@ SET snowflake.convert_new_columns = off;
 -- All at once.
 CREATE SCHEMA many;
 CREATE TABLE many.one (id serial PRIMARY KEY, n integer REFERENCES many.one);
-CALL snowflake.convert_all('many', 'javascript');
+CALL snowflake.convert_all('many', layout => 'javascript');
 INSERT INTO many.one DEFAULT VALUES RETURNING made('many.one_id_seq', id);
 
 -- A node that does not fit.
