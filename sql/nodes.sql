@@ -388,6 +388,28 @@ SET snowflake.node = 0;
 SELECT * FROM snowflake.release_node();
 DROP TABLE orders;
 
+-- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers or by a layout with few.
+CALL forget();
+CREATE SEQUENCE few INCREMENT 9223372036854775807;
+SELECT snowflake.set_layout('few', 'epoch=2023-01-01 tick=1ms timestamp:41 node:1 counter:12');
+SELECT snowflake.claim_node() AS the_one_that_fits;
+SELECT snowflake.release_node() IS NOT NULL AS released;
+CALL forget();
+DO $$
+BEGIN
+    FOR k IN 0..4 LOOP
+        EXECUTE format('CREATE TABLE many_%s (id bigint PRIMARY KEY DEFAULT snowflake.nextval(''s''))', k);
+        EXECUTE format('INSERT INTO many_%s SELECT snowflake.make_id(''2050-01-01'', node, 0) FROM generate_series(%s, %s) node',
+                       k, greatest(1, k * 250), least(1023, k * 250 + 249));
+    END LOOP;
+END $$;
+SET client_min_messages = error; -- the warning names the number
+SELECT snowflake.claim_node() = :derived AS derived;
+RESET client_min_messages;
+SELECT snowflake.release_node() IS NOT NULL AS released;
+DROP TABLE many_0, many_1, many_2, many_3, many_4;
+DROP SEQUENCE few;
+
 -- All of them claimed.
 CALL forget();
 INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,

@@ -22,15 +22,16 @@ constexpr const char *tables =
 } // namespace
 
 // A value from before the second day of the layout is the small number of an ordinary sequence.
-void LatestIds::note(std::int64_t id, Layout layout) {
+void LatestIds::note(std::int64_t id, Layout layout, Oid table) {
     const std::int64_t second_day = USECS_PER_DAY / layout.tick_us();
     if (!layout.contains(id) || layout.tick_of(id) < second_day)
         return;
     const Fields fields = layout.split(id);
     if (fields.node < 1 || fields.node > last_claimable_node)
         return;
-    std::int64_t &latest = latest_us_[fields.node];
-    latest = std::max(latest, layout.unix_us(fields.tick));
+    Latest &latest = latest_[fields.node];
+    if (const std::int64_t made_us = layout.unix_us(fields.tick); made_us > latest.unix_us)
+        latest = {.unix_us = made_us, .table = table};
 }
 
 void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout) {
@@ -51,7 +52,7 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout) {
             bool is_null = false;
             const Datum value = slot_getattr(slot, attribute, &is_null);
             if (!is_null)
-                note(DatumGetInt64(value), layout);
+                note(DatumGetInt64(value), layout, table_oid);
         }
         ExecDropSingleTupleTableSlot(slot);
         index_endscan(scan);

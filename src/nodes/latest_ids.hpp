@@ -23,13 +23,21 @@ class LatestIds {
     }
 
     // The time of the latest ID of a number, in Unix microseconds; 0: there is none.
-    [[nodiscard]] std::int64_t latest_us(std::int32_t node) const { return latest_us_[node]; }
+    [[nodiscard]] std::int64_t latest_us(std::int32_t node) const { return latest_[node].unix_us; }
+
+    // The table that has the latest ID of a number.
+    [[nodiscard]] Oid table_of(std::int32_t node) const { return latest_[node].table; }
 
   private:
-    void look_at(Oid table, AttrNumber attribute, Layout layout);
-    void note(std::int64_t id, Layout layout);
+    struct Latest {
+        std::int64_t unix_us;
+        Oid table;
+    };
 
-    std::int64_t latest_us_[last_claimable_node + 1];
+    void look_at(Oid table, AttrNumber attribute, Layout layout);
+    void note(std::int64_t id, Layout layout, Oid table);
+
+    Latest latest_[last_claimable_node + 1];
 };
 
 } // namespace snowflake

@@ -172,26 +172,40 @@ std::int32_t last_fitting_node() {
     return std::clamp(last, 1, last_claimable_node);
 }
 
+// Warns that somebody else may be using a number: its IDs are in tables.
+void warn_of_ids(const LatestIds &latest_ids, std::int32_t node) {
+    ereport(WARNING, errmsg("tables of this database have IDs of snowflake node %d", node),
+            errdetail("The latest is of %s, in table %s.", time_text(latest_ids.latest_us(node)),
+                      server::qualified_name(latest_ids.table_of(node))),
+            errhint("If another server makes them: SELECT snowflake.release_node(); "
+                    "SELECT snowflake.claim_node();"));
+}
+
+// Chooses a number that fits all layouts and is in no ID at hand. Whoever can make a table or a
+// sequence can write IDs of all numbers, or name a layout with room for one: where nothing else is
+// left, first the layouts give way, then the IDs.
 std::int32_t choose(const Start &start) {
     const LatestIds &latest_ids = LatestIds::look();
-    const std::int32_t last = last_fitting_node();
-    const std::int32_t node = start.registry.choose(
-        start.now_us,
-        [&](std::int32_t candidate) {
+    const auto choose_up_to = [&](std::int32_t last, bool believes_ids) {
+        const auto seen = [&](std::int32_t candidate) {
             CHECK_FOR_INTERRUPTS();
-            return latest_ids.seen(candidate, start.now_us);
-        },
-        last);
+            return believes_ids ? latest_ids.seen(candidate, start.now_us) : Seen::nowhere;
+        };
+        return start.registry.choose(start.now_us, seen, last);
+    };
+    std::int32_t node = choose_up_to(last_fitting_node(), true);
+    if (node == 0)
+        node = choose_up_to(last_claimable_node, true);
+    if (node != 0)
+        return node;
+    node = choose_up_to(last_claimable_node, false);
     if (node == 0)
         ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                last == last_claimable_node
-                    ? errmsg("all snowflake nodes are claimed")
-                    : errmsg("all snowflake nodes that fit the layouts of the sequences, 1 to %d, "
-                             "are claimed",
-                             last),
+                errmsg("all snowflake nodes are claimed"),
                 errhint("Remove instances that are gone for good: SELECT * FROM "
                         "snowflake.cluster; SELECT snowflake.remove_node(system_identifier, "
                         "database);"));
+    warn_of_ids(latest_ids, node);
     return node;
 }
 
@@ -202,16 +216,13 @@ void check_latest_ids(const Start &start, std::int32_t node) {
     const LatestIds &latest_ids = LatestIds::look();
     const std::int64_t latest = latest_ids.latest_us(node);
     if (latest > start.now_us)
-        ereport(
-            ERROR, errcode(ERRCODE_OBJECT_IN_USE),
-            errmsg("snowflake node %d has made IDs of a time to come", node),
-            errdetail("A table of this database has IDs of the node up to %s.", time_text(latest)),
-            errhint("%s", how_to_claim_another()));
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("snowflake node %d has made IDs of a time to come", node),
+                errdetail("Table %s has IDs of the node up to %s.",
+                          server::qualified_name(latest_ids.table_of(node)), time_text(latest)),
+                errhint("%s", how_to_claim_another()));
     if (latest != 0 && node != derived_node(start.registry.self()))
-        ereport(WARNING, errmsg("tables of this database have IDs of snowflake node %d", node),
-                errdetail("The latest is of %s.", time_text(latest)),
-                errhint("If another server makes them: SELECT snowflake.release_node(); "
-                        "SELECT snowflake.claim_node();"));
+        warn_of_ids(latest_ids, node);
 }
 
 void require_claimable(const Start &start, std::int32_t node, int setting) {

@@ -32,7 +32,7 @@ bool puts_rows_back = false;
 // statement took its snapshot. The caller has connected to SPI.
 void keep_rows() {
     SPIPlanPtr plan =
-        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM snowflake.nodes n", 0, nullptr);
+        SPI_prepare("SELECT pg_catalog.array_agg(n) FROM ONLY snowflake.nodes n", 0, nullptr);
     if (plan == nullptr)
         elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
     Snapshot latest = RegisterSnapshot(GetLatestSnapshot());

@@ -60,10 +60,28 @@ std::int64_t greatest_of_all(Relation table, AttrNumber attribute, Snapshot snap
     return greatest;
 }
 
+// Returns the last number that was taken from a sequence; no_value: none was.
+std::int64_t last_taken(Relation sequence) {
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    TableScanDesc scan = server::begin_table_scan(sequence, snapshot);
+    TupleTableSlot *slot = table_slot_create(sequence, nullptr);
+    std::int64_t last = no_value;
+    bool is_null = false;
+    if (table_scan_getnextslot(scan, ForwardScanDirection, slot) &&
+        DatumGetBool(slot_getattr(slot, SEQ_COL_CALLED, &is_null)))
+        last = DatumGetInt64(slot_getattr(slot, SEQ_COL_LASTVAL, &is_null));
+    ExecDropSingleTupleTableSlot(slot);
+    table_endscan(scan);
+    UnregisterSnapshot(snapshot);
+    return last;
+}
+
 // Opens a relation of a kind for a glimpse; nullptr: the role may not read it, or would have to
 // wait.
 Relation open_to_glimpse(Oid relid, char kind, AclMode any_of) {
-    if (get_rel_relkind(relid) != kind || isOtherTempNamespace(get_rel_namespace(relid)) ||
+    // In parallel mode the server takes no latest snapshot.
+    if (IsInParallelMode() || get_rel_relkind(relid) != kind ||
+        isOtherTempNamespace(get_rel_namespace(relid)) ||
         pg_class_aclcheck(relid, GetUserId(), any_of) != ACLCHECK_OK ||
         !ConditionalLockRelationOid(relid, AccessShareLock))
         return nullptr;
@@ -202,9 +220,7 @@ std::int64_t glimpse_last_value(Oid sequence) {
     Relation relation = open_to_glimpse(sequence, RELKIND_SEQUENCE, ACL_SELECT | ACL_USAGE);
     if (relation == nullptr)
         return no_value;
-    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-    const std::int64_t value = greatest_of_all(relation, SEQ_COL_LASTVAL, snapshot);
-    UnregisterSnapshot(snapshot);
+    const std::int64_t value = last_taken(relation);
     relation_close(relation, AccessShareLock);
     return value;
 }

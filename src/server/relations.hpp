@@ -46,10 +46,11 @@ std::int64_t greatest_value(Oid table, AttrNumber attribute);
 // Tells whether a table has an index that tells the greatest value of a bigint column.
 bool has_greatest_value_at_hand(Oid table, AttrNumber attribute);
 
-// The same two values for somebody who only looks, without the rights of the owner: no_value where
-// the role may not read them, where policies may hide rows from it, where there is no such relation
-// or column, where somebody has locked it against readers, or where no index tells the greatest
-// value. Keep no lock, and raise no error.
+// The last number taken of a sequence, and that greatest value, for somebody who only looks,
+// without the rights of the owner: no_value where none was taken, where the role may not read it,
+// where policies may hide rows from it, where there is no such relation or column, where somebody
+// has locked it against readers, or where no index tells the greatest value. Keep no lock, and
+// raise no error.
 std::int64_t glimpse_last_value(Oid sequence);
 std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 

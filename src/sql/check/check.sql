@@ -73,12 +73,6 @@ BEGIN
 END
 $function$;
 
--- Returns the last_value of a sequence without keeping a lock; NULL: it cannot be read at once.
-CREATE FUNCTION snowflake._glimpse_last_value(seq regclass)
-    RETURNS bigint
-    AS 'MODULE_PATHNAME', 'snowflake_glimpse_last_value'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
 -- Returns the greatest value of a bigint column from an index without keeping a lock; NULL: it cannot be read at
 -- once.
 CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)

@@ -1,5 +1,11 @@
 -- The view of the sequences that make snowflake IDs.
 
+-- Returns the last number taken of a sequence without keeping a lock; NULL: none was, or it cannot be read at once.
+CREATE FUNCTION snowflake._glimpse_last_value(seq regclass)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_glimpse_last_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 CREATE VIEW snowflake.sequences AS
     WITH
     -- Defaults are found by the sequences and the functions on which they depend. The view names no sequence: a
@@ -21,9 +27,7 @@ CREATE VIEW snowflake.sequences AS
     found AS (
         SELECT c.oid::regclass AS sequence, used.relation::regclass AS table_name,
                a.attname AS column_name, coalesce(used.layout, snowflake.layout_of(c.oid)) AS layout,
-               CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE')
-                         AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
-                    THEN pg_catalog.pg_sequence_last_value(c.oid) END AS last_id,
+               snowflake._glimpse_last_value(c.oid) AS last_id,
                s.seqincrement = snowflake._guard() AS guarded
             FROM pg_catalog.pg_sequence s
             JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid
@@ -63,7 +67,7 @@ CREATE VIEW snowflake.sequences AS
 COMMENT ON VIEW snowflake.sequences IS
     'sequences that a default uses with snowflake.nextval, or that are converted';
 COMMENT ON COLUMN snowflake.sequences.last_id IS
-    'last ID of the sequence; NULL: none so far, or no right to see it';
+    'last ID of the sequence; NULL: none so far, no right to see it, or the sequence is being altered';
 COMMENT ON COLUMN snowflake.sequences.ahead IS
     'how far the last ID is ahead of the clock';
 COMMENT ON COLUMN snowflake.sequences.ids_left IS
