@@ -16,21 +16,21 @@ CREATE SEQUENCE bench.snowflake_256 CACHE 256;
 
 INSERT INTO bench.generator (name, call, works) VALUES
     ('nextval', $$nextval('bench.server_1')$$,
-     '{generate,wal,sessions,insert,published,copy,tpcb,growth}'),
-    ('nextval, CACHE 32', $$nextval('bench.server_32')$$, '{generate,wal,sessions,insert}'),
+     '{generate,sum,wal,sessions,insert,published,join,copy,beside,tpcb,growth}'),
+    ('nextval, CACHE 32', $$nextval('bench.server_32')$$, '{generate,sum,wal,sessions,insert}'),
     ('nextval, CACHE 256', $$nextval('bench.server_256')$$, '{generate,wal}'),
     ('snowflake', $$snowflake.nextval('bench.snowflake_1')$$,
-     '{generate,wal,sessions,insert,published,copy,tpcb,growth}'),
+     '{generate,sum,wal,sessions,insert,published,join,copy,beside,tpcb,growth}'),
     ('snowflake, CACHE 32', $$snowflake.nextval('bench.snowflake_32')$$,
-     '{generate,wal,sessions,insert}'),
+     '{generate,sum,wal,sessions,insert}'),
     ('snowflake, CACHE 256', $$snowflake.nextval('bench.snowflake_256')$$, '{generate,wal}'),
     ('PL/pgSQL function', 'bench.plpgsql_snowflake()', '{generate,wal,insert}'),
-    ('uuid v4', 'gen_random_uuid()', '{generate,insert,published,copy,tpcb,growth}'),
+    ('uuid v4', 'gen_random_uuid()', '{generate,insert,published,join,copy,beside,tpcb,growth}'),
     ('clock_timestamp', 'clock_timestamp()', '{generate}');
 
 -- PostgreSQL has it from 18 on.
 INSERT INTO bench.generator (name, call, works)
-    SELECT 'uuid v7', 'uuidv7()', '{generate,insert,copy,tpcb,growth}'
+    SELECT 'uuid v7', 'uuidv7()', '{generate,insert,join,copy,beside,tpcb,growth}'
     WHERE to_regprocedure('uuidv7()') IS NOT NULL;
 
 -- A column of a table with the ID as primary key, each row's made by default. It is what bigserial

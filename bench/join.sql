@@ -15,7 +15,7 @@ SELECT format('CREATE TABLE bench.%I (%s, n integer)', 'orders ' || name, bench.
        format('ALTER TABLE bench.%I ADD PRIMARY KEY (id)', 'items ' || name),
        format('CREATE INDEX ON bench.%I (order_id)', 'items ' || name),
        format('VACUUM ANALYZE bench.%I, bench.%I', 'orders ' || name, 'items ' || name)
-    FROM bench.generator WHERE 'published' = ANY (works) \gexec
+    FROM bench.generator WHERE 'join' = ANY (works) \gexec
 
 INSERT INTO bench.candidate (work, name, query)
     SELECT w.name, g.name,
@@ -25,5 +25,5 @@ INSERT INTO bench.candidate (work, name, query)
                        WHERE orders.n > %3$s',
                   'orders ' || g.name, 'items ' || g.name, :rows - :rows / 1000)
     FROM bench.work w, bench.generator g
-    WHERE w.name IN ('join cold', 'join warm') AND 'published' = ANY (g.works)
+    WHERE w.name IN ('join cold', 'join warm') AND 'join' = ANY (g.works)
     ORDER BY g.position;

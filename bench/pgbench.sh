@@ -30,6 +30,31 @@ measure_transactions() {
     in_turn transaction -- tps -n -f -
 }
 
+measure_beside() {
+    script beside.sql
+    in_turn 'inserts beside' 'queries beside' -- run_beside
+}
+
+# Prints how many rows a second are inserted, and how many queries a second read meanwhile. Standard
+# input is the name of the candidate, whose tables both use.
+run_beside() {
+    local name inserts queries
+    name=$(cat)
+    cat >"$workspace/insert" <<SQL
+INSERT INTO bench."beside $name" (n) VALUES (0);
+SQL
+    cat >"$workspace/read" <<SQL
+\set place random(1, least(1000, $rows))
+SELECT n FROM bench."beside $name"
+    WHERE id >= (SELECT id FROM bench."known $name" WHERE place = :place) ORDER BY id LIMIT 10;
+SQL
+    tps -n -M prepared -c 2 -f "$workspace/insert" >"$workspace/inserts" &
+    inserts=$!
+    queries=$(tps -n -M prepared -c 2 -f "$workspace/read")
+    wait $inserts
+    echo "$(cat "$workspace/inserts") $queries"
+}
+
 measure_tpcb() {
     script tpcb.sql
     pgbench -i -q -s 10 >/dev/null 2>&1
