@@ -335,8 +335,8 @@ void define_setting(const char *name, Define define) {
         return define();
     config_generic nameless{};
     nameless.name = "";
-    auto **others =
-        static_cast<config_generic **>(palloc(sizeof(config_generic *) * static_cast<Size>(count)));
+    constexpr Size size = sizeof(config_generic *); // NOLINT(bugprone-sizeof-expression): pointers
+    auto **others = static_cast<config_generic **>(palloc(size * static_cast<Size>(count)));
     std::copy_n(get_guc_variables(), count, others);
     std::fill_n(get_guc_variables(), count, &nameless);
     PG_TRY();
