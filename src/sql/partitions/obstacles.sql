@@ -265,8 +265,9 @@ BEGIN
             FROM snowflake._authors_on_table(p.tab, NULL) x
             WHERE x.author <> p.owner AND NOT snowflake._may_act_for(x.author, p.owner);
     RETURN QUERY
-        SELECT format('the type of column %I of table %s is made by %I, whose code would run as %I: change the type, or give both to one owner', a.attname, p.tab,
-                      pg_get_userbyid(author), pg_get_userbyid(p.owner))
+        SELECT format('the type of column %I of table %s is made by %I, whose code would run as %I: '
+                      'change the type, or give both to one owner',
+                      a.attname, p.tab, pg_get_userbyid(author), pg_get_userbyid(p.owner))
             FROM pg_attribute a CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) author
             WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped
               AND author <> p.owner AND NOT snowflake._may_act_for(author, p.owner);
@@ -295,7 +296,8 @@ BEGIN
         RETURN;
     END IF;
     IF p.since < clock_timestamp() + interval '1 minute' THEN
-        RETURN NEXT format('the first partition would end at %s, and refuse new IDs before the table is partitioned: choose a later "since"', p.since);
+        RETURN NEXT format('the first partition would end at %s, and refuse new IDs before the table is partitioned: '
+                           'choose a later "since"', p.since);
     ELSIF snowflake._may_become(p.owner) AND snowflake._has_greatest_value_at_hand(p.tab, p.attnum) THEN
         greatest_id := snowflake._greatest_value(p.tab, p.attnum);
         IF greatest_id >= p.bound THEN
