@@ -453,7 +453,7 @@ BEGIN
 END
 $function$;
 
--- Finds layouts, maximum values and partitions that end soon.
+-- Finds layouts, maximum values and partitions that end soon, and tables that wait for becoming partitioned.
 CREATE FUNCTION snowflake._findings_of_room(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -476,6 +476,15 @@ BEGIN
             JOIN pg_sequence q ON q.seqrelid = k.seq
             CROSS JOIN LATERAL snowflake.describe(k.layout) room
             WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, room.epoch), room.last_timestamp), k.layout);
+    RETURN QUERY
+        SELECT DISTINCT CASE WHEN x.bound < snowflake.from_timestamp(next_week, k.layout) THEN 'warning' ELSE 'notice' END,
+               format('table %s', k.relid),
+               format('it refuses IDs of %s and later, until the rest of its plan has made it partitioned', snowflake.get_timestamp(x.bound, k.layout)),
+               format('SELECT * FROM snowflake.partition_plan(%L, ''1 month'')', k.relid)
+            FROM unnest(keys) k
+            CROSS JOIN LATERAL snowflake._limit(k.relid, k.attname) x
+            CROSS JOIN LATERAL snowflake.describe(k.layout) room
+            WHERE next_week BETWEEN room.epoch AND room.last_timestamp;
     RETURN QUERY
         SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
                snowflake._typed_by_owner_of(k.relid, format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,

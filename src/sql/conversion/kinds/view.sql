@@ -64,14 +64,15 @@ BEGIN
 END
 $function$;
 
--- Returns the command that makes a view again. Everything of CREATE VIEW but the query, which the server deparses.
-CREATE FUNCTION snowflake._view_definition(view oid)
+-- Returns the command that makes a view again, or in its place. Everything of CREATE VIEW but the query, which the server
+-- deparses.
+CREATE FUNCTION snowflake._view_definition(view oid, replaces boolean DEFAULT false)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN (
-        SELECT concat('CREATE ', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
+        SELECT concat('CREATE ', CASE WHEN replaces THEN 'OR REPLACE ' END, CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
                       c.oid::regclass, ' USING ' || quote_ident(m.amname),
                       (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
                                                              x.option_value), ', ') || ')'

@@ -126,7 +126,8 @@ BEGIN
         END IF;
     END LOOP;
     IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', (state.part).name
+        RAISE EXCEPTION 'cannot % %', CASE WHEN EXISTS (SELECT FROM pg_class WHERE oid = (state.part).seq AND relkind <> 'S')
+                                           THEN 'partition table' ELSE 'convert sequence' END, (state.part).name
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = array_to_string(obstacles, E'\n');
     END IF;

@@ -1,4 +1,4 @@
--- Fixes the settings of a session that would change what the conversion prints, parses or makes again. Two functions have
+-- Fixes the settings of a session that would change what the conversion prints, parses or makes again. Some functions have
 -- all of them, and the functions that these call run under them. Other functions have only what they need when they are
 -- called alone.
 DO $do$
@@ -8,6 +8,7 @@ DECLARE
 BEGIN
     FOREACH function IN ARRAY ARRAY[
         'snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text)',
+        'snowflake.partition_plan(regclass, interval, integer, timestamptz, boolean, name, boolean)',
         'snowflake._conversion_run(snowflake._conversion_request, text)'
     ] LOOP
         FOREACH setting IN ARRAY ARRAY[

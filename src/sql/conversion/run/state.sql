@@ -5,14 +5,15 @@
 CREATE TYPE snowflake._conversion_request AS (
     seq regclass, is_back boolean,
     wishes snowflake._conversion_wishes,
-    stage text); -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    stage text, -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    partitioning snowflake._partition_request); -- NULL but for the stages of partitions/stages.sql
 
 CREATE FUNCTION snowflake._request(
         seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), stage text DEFAULT NULL,
-        is_back boolean DEFAULT false)
+        is_back boolean DEFAULT false, partitioning snowflake._partition_request DEFAULT NULL)
     RETURNS snowflake._conversion_request
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(seq, is_back, wishes, stage)::snowflake._conversion_request;
+    RETURN ROW(seq, is_back, wishes, stage, partitioning)::snowflake._conversion_request;
 
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
@@ -191,6 +192,9 @@ CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_reques
 DECLARE
     part snowflake._conversion_part;
 BEGIN
+    IF request.stage IN ('limit', 'exchange', 'merge') THEN
+        RETURN snowflake._state_of_partitioning(request.partitioning, request.stage);
+    END IF;
     IF request.is_back THEN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;

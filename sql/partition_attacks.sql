@@ -1,0 +1,95 @@
+-- A superuser makes tables of others partitioned. Their code runs as them, or not at all.
+\set SHOW_CONTEXT never
+SET timezone = 'UTC';
+CREATE ROLE regress_snowflake_mallory;
+CREATE ROLE regress_snowflake_alice;
+CREATE SCHEMA lair AUTHORIZATION regress_snowflake_mallory;
+CREATE SCHEMA home AUTHORIZATION regress_snowflake_alice;
+GRANT USAGE ON SCHEMA lair, home TO PUBLIC;
+SET client_min_messages = warning;
+-- Tells of a role that is not the one who wrote this, and whether anything ran at all.
+SET ROLE regress_snowflake_mallory;
+CREATE SEQUENCE lair.calls;
+CREATE FUNCTION lair.tell(x bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF current_user <> 'regress_snowflake_mallory' THEN
+        RAISE WARNING 'code of mallory runs as %', current_user;
+    ELSE
+        PERFORM nextval('lair.calls');
+    END IF;
+    RETURN x;
+END $$;
+CREATE FUNCTION lair.tell() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM lair.tell(1); RETURN NEW; END';
+CREATE TABLE lair.t (
+    id bigint DEFAULT snowflake.nextval() CHECK (lair.tell(1) + id > 0),
+    x bigint DEFAULT lair.tell(2),
+    y bigint GENERATED ALWAYS AS (lair.tell(x)) STORED,
+    PRIMARY KEY (id)
+);
+CREATE INDEX ON lair.t (lair.tell(x)) WHERE lair.tell(3) > 0;
+CREATE STATISTICS lair.s ON (lair.tell(x)), id FROM lair.t;
+CREATE TRIGGER tell BEFORE INSERT ON lair.t FOR EACH ROW WHEN (lair.tell(NEW.x) > 0) EXECUTE FUNCTION lair.tell();
+CREATE POLICY tell ON lair.t USING (lair.tell(x) > 0);
+ALTER TABLE lair.t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE VIEW lair.v AS SELECT lair.tell(x) AS x, id FROM lair.t WHERE lair.tell(4) > 0;
+CREATE TABLE lair.r (id bigint REFERENCES lair.t CHECK (lair.tell(5) > 0));
+INSERT INTO lair.t (x) SELECT 1 FROM generate_series(1, 100);
+INSERT INTO lair.r SELECT id FROM lair.t;
+RESET ROLE;
+ALTER SEQUENCE lair.calls RESTART;
+SELECT step, regexp_replace(command, '''20.*''', '...') AS command, role FROM snowflake.partition_plan('lair.t', '1 month', since => '2080-01-01') WHERE command IS NOT NULL;
+\set ECHO none
+SELECT command FROM snowflake.partition_plan('lair.t', '1 month', ahead => 2, since => '2080-01-01', with_default => true) WHERE command IS NOT NULL \gexec
+SET ROLE regress_snowflake_mallory;
+INSERT INTO lair.t (id) VALUES (snowflake.make_id('2080-01-05', 1, 1)), (snowflake.make_id('2081-01-05', 1, 1));
+RESET ROLE;
+SELECT command FROM snowflake.partition_plan('lair.t', back => true) WHERE command IS NOT NULL \gexec
+\set ECHO all
+SELECT is_called AS has_run FROM lair.calls;
+SELECT relkind, relrowsecurity, relforcerowsecurity FROM pg_class WHERE oid = 'lair.t'::regclass;
+SET ROLE regress_snowflake_mallory;
+SELECT count(*) FROM lair.t;
+RESET ROLE;
+
+-- What links tables of two owners, and types of others.
+SET ROLE regress_snowflake_mallory;
+CREATE DOMAIN lair.word AS text CHECK (lair.tell(6) > 0);
+RESET ROLE;
+SET ROLE regress_snowflake_alice;
+CREATE TABLE home.t (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), word lair.word);
+CREATE TABLE home.u (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+GRANT REFERENCES ON home.u TO regress_snowflake_mallory;
+GRANT TRIGGER ON home.u TO regress_snowflake_mallory;
+RESET ROLE;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE lair.of_u (id bigint REFERENCES home.u);
+CREATE TRIGGER tell BEFORE INSERT ON home.u FOR EACH ROW EXECUTE FUNCTION lair.tell();
+RESET ROLE;
+SELECT * FROM snowflake.partition_plan('home.t', '1 month', since => '2080-01-01');
+SELECT * FROM snowflake.partition_plan('home.u', '1 month', since => '2080-01-01');
+DROP TRIGGER tell ON home.u;
+DROP TABLE lair.of_u;
+SELECT snowflake._limit_ids('home.u', 'id', '1 month', '2080-01-01', 1, false);
+SELECT snowflake._validate('home.u', 'snowflake_limit');
+-- What comes in between counts as well.
+SET ROLE regress_snowflake_mallory;
+CREATE TRIGGER tell BEFORE INSERT ON home.u FOR EACH ROW EXECUTE FUNCTION lair.tell();
+RESET ROLE;
+SELECT snowflake._partition_table('home.u', 'id', '1 month', '2080-01-01', 1, false);
+DROP TRIGGER tell ON home.u;
+-- Rights that were given for all new tables do not reach rows past the policies, or past a right that was taken back.
+SET ROLE regress_snowflake_alice;
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO regress_snowflake_mallory;
+RESET ROLE;
+SELECT snowflake._partition_table('home.u', 'id', '1 month', '2080-01-01', 1, true);
+SELECT c.relname, has_table_privilege('regress_snowflake_mallory', c.oid, 'SELECT') AS may_read
+    FROM pg_class c WHERE c.relnamespace = 'home'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname COLLATE "C";
+SET ROLE regress_snowflake_mallory;
+SELECT * FROM snowflake.partition_plan('home.u', back => true);
+SELECT snowflake._merge_partitions('home.u');
+SELECT snowflake._limit_ids('home.t', 'id', '1 month', '2080-01-01', 1, false);
+SELECT snowflake._validate_reference('home.u', 'u_pkey');
+RESET ROLE;
+SET client_min_messages = error;
+DROP OWNED BY regress_snowflake_mallory, regress_snowflake_alice CASCADE;
+DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;

@@ -1,0 +1,91 @@
+-- What partition_plan() refuses: everything that is in the way, at once, before anything is changed.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+SET timezone = 'UTC';
+CREATE TABLE parent (x integer);
+CREATE TABLE other (id bigint PRIMARY KEY);
+CREATE TABLE t (
+    id bigint NOT NULL DEFAULT snowflake.nextval(),
+    number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    code integer UNIQUE,
+    during int4range,
+    parent_id bigint,
+    other_id bigint REFERENCES other,
+    UNIQUE (id, code),
+    EXCLUDE USING gist (during WITH &&),
+    CHECK (code > 0) NO INHERIT,
+    CONSTRAINT whole CHECK (t IS NOT NULL OR true),
+    CONSTRAINT snowflake_limit CHECK (id > 0)
+) INHERITS (parent);
+ALTER TABLE t ADD CHECK (code < 10) NOT VALID, ADD UNIQUE (id), ADD FOREIGN KEY (parent_id) REFERENCES t (id);
+ALTER TABLE t REPLICA IDENTITY USING INDEX t_id_key;
+CREATE INDEX ON t (code);
+ALTER TABLE t CLUSTER ON t_code_idx;
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE MATERIALIZED VIEW filled AS SELECT id FROM t;
+CREATE TEMPORARY VIEW passing AS SELECT id FROM t;
+CREATE FUNCTION rows() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t';
+CREATE TABLE referencing (id bigint REFERENCES t (id), n integer) PARTITION BY LIST (n);
+CREATE PUBLICATION regress_t FOR TABLE t;
+CREATE TABLE t_2080_02 ();
+INSERT INTO t (id, code) VALUES (snowflake.make_id('2080-02-01', 1, 1), 5);
+SELECT * FROM snowflake.partition_plan('t', '1 month', since => '2080-01-01');
+\d t
+DROP TABLE t, parent, other, referencing, t_2080_02 CASCADE;
+DROP PUBLICATION regress_t;
+
+CREATE UNLOGGED TABLE t (id integer PRIMARY KEY DEFAULT snowflake.nextval());
+CREATE TABLE t_self (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+CREATE TRIGGER rows AFTER INSERT ON t_self REFERENCING NEW TABLE AS n FOR EACH ROW EXECUTE FUNCTION nothing();
+SELECT * FROM snowflake.partition_plan('t', '1 month', since => '2080-01-01');
+SELECT * FROM snowflake.partition_plan('t_self', '1 month', since => '2026-01-01');
+-- One more comes while the plan runs.
+DROP TRIGGER rows ON t_self;
+SELECT snowflake._limit_ids('t_self', 'id', '1 month', '2080-01-01', 2, false);
+SELECT snowflake._validate('t_self', 'snowflake_limit');
+CREATE TABLE t_self_2080_01 ();
+SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, false);
+DROP TABLE t_self_2080_01;
+-- A row above the bound is refused, and told of.
+INSERT INTO t_self VALUES (snowflake.make_id('2080-02-01', 1, 1));
+SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, false);
+SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, false);
+INSERT INTO t_self VALUES (snowflake.make_id('2080-05-01', 1, 1));
+-- The way back keeps what a partition has of its own.
+CREATE TRIGGER own BEFORE INSERT ON t_self_before_2080_01 FOR EACH ROW EXECUTE FUNCTION nothing();
+SELECT * FROM snowflake.partition_plan('t_self', back => true);
+DROP TRIGGER own ON t_self_before_2080_01;
+CREATE VIEW of_one AS SELECT * FROM t_self_2080_02;
+SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
+SELECT count(*) FROM pg_inherits WHERE inhparent = 't_self'::regclass;
+DROP VIEW of_one;
+CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
+SELECT * FROM snowflake.partition_plan('hashed', back => true);
+
+-- Arguments.
+SELECT * FROM snowflake.partition_plan(NULL, '1 month');
+SELECT * FROM snowflake.partition_plan('t_self');
+CREATE TABLE plain (id bigserial PRIMARY KEY, second bigint DEFAULT snowflake.nextval(), third bigint DEFAULT snowflake.nextval());
+SELECT * FROM snowflake.partition_plan('plain', '1 month');
+SELECT * FROM snowflake.partition_plan('plain', '1 month', id_column => 'fourth');
+-- A column whose IDs are made by clients has no default.
+SELECT * FROM snowflake.partition_plan('plain', '1 month', id_column => 'id');
+ALTER TABLE plain ALTER id DROP DEFAULT;
+SELECT count(*) FROM snowflake.partition_plan('plain', '1 month', id_column => 'id');
+ALTER TABLE plain DROP second, DROP third;
+SELECT * FROM snowflake.partition_plan('plain', '1 month');
+SELECT * FROM snowflake.partition_plan('plain', '-1 month', id_column => 'id');
+SELECT * FROM snowflake.partition_plan('plain', '1 month', ahead => 0, id_column => 'id');
+SELECT * FROM snowflake.partition_plan('plain_pkey', '1 month');
+SELECT * FROM snowflake.partition_plan(0, '1 month');
+CREATE ROLE regress_snowflake_user;
+SET ROLE regress_snowflake_user;
+SELECT * FROM snowflake.partition_plan('plain', '1 month');
+RESET ROLE;
+-- The first partition ends where a step begins, a day ahead at least.
+SELECT every, snowflake._next_beginning(every) - (now() + interval '1 day') BETWEEN '0' AND every AS is_next,
+       snowflake._next_beginning(every) = date_trunc(unit, snowflake._next_beginning(every)) AS is_beginning
+    FROM (VALUES ('1 year'::interval, 'year'), ('3 months', 'month'), ('1 week', 'week'), ('1 day', 'day'), ('6 hours', 'hour')) x(every, unit);
+DROP TABLE t, t_self, hashed, plain;
+DROP FUNCTION nothing;
+DROP ROLE regress_snowflake_user;

@@ -1,0 +1,161 @@
+-- The way back: the first partition takes the rows of the others, and the place of the whole.
+
+-- Returns a partitioned table, with the name of the first partition.
+CREATE FUNCTION snowflake._partitioned(tab regclass)
+    RETURNS snowflake._partitioning
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    p snowflake._partitioning;
+BEGIN
+    PERFORM snowflake._partition_check(tab);
+    SELECT c.oid, c.relowner, n.nspname, c.relname, a.attnum, a.attname, f.relname
+        INTO p.tab, p.owner, p.schema, p.relname, p.attnum, p.attname, p.former
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        JOIN pg_partitioned_table t ON t.partrelid = c.oid AND t.partstrat = 'r' AND t.partnatts = 1
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = t.partattrs[0]
+        JOIN pg_inherits i ON i.inhparent = c.oid
+        JOIN pg_class f ON f.oid = i.inhrelid AND f.relnamespace = c.relnamespace
+        WHERE c.oid = _partitioned.tab AND pg_get_expr(f.relpartbound, f.oid) LIKE 'FOR VALUES FROM (MINVALUE) TO (%';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table % has no first partition that could take its place', tab
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'That is a partition of all IDs below another, in the same schema.';
+    END IF;
+    RETURN p;
+END
+$function$;
+
+-- Raises an error that names everything that keeps a partitioned table from becoming an ordinary one.
+CREATE FUNCTION snowflake._require_mergeable(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    obstacles text[];
+BEGIN
+    obstacles := ARRAY(
+        SELECT DISTINCT x COLLATE "C"
+            FROM (SELECT snowflake._partition_obstacles_of_links(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
+                  UNION ALL
+                  SELECT format('partition %s %s', c.oid::regclass, why.text)
+                      FROM pg_inherits i
+                      JOIN pg_class c ON c.oid = i.inhrelid
+                      CROSS JOIN LATERAL (
+                          SELECT 'is no ordinary table: detach it first' WHERE c.relkind <> 'r'
+                          UNION ALL SELECT format('is owned by %I: give it to %I, or detach it first', pg_get_userbyid(c.relowner),
+                                                  pg_get_userbyid(p.owner)) WHERE c.relowner <> p.owner
+                          -- It could change the rows that are moved, or leave some out.
+                          UNION ALL SELECT format('has a rule or trigger of its own, %I: drop it first', x.name)
+                              FROM (SELECT t.tgname FROM pg_trigger t
+                                        WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgparentid = 0
+                                    UNION ALL SELECT r.rulename FROM pg_rewrite r WHERE r.ev_class = c.oid) x(name)
+                      ) why(text)
+                      WHERE i.inhparent = p.tab) o(x)
+            ORDER BY 1);
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot make table % an ordinary one', p.tab
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
+END
+$function$;
+
+-- Returns the steps that move all rows into the first partition, and give that the name of the whole. The owner sees all rows
+-- where row-level security is not forced; _run_partitioning() makes anything else an error.
+CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+DECLARE
+    former constant text := format('%I.%I', p.schema, p.former);
+    columns constant text := (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
+                                  WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '');
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM (
+                SELECT 1, 0::oid, format('ALTER TABLE %s DETACH PARTITION %s', p.tab, former)
+                UNION ALL SELECT 2, 0, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', p.tab)
+                UNION ALL SELECT 2, 1, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY', former)
+                UNION ALL SELECT 3, 0, format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %s', former, columns, columns, p.tab)
+                UNION ALL SELECT 4, s.seq, format('ALTER SEQUENCE %s OWNED BY %s.%I', s.seq, former, s.attname)
+                    FROM snowflake._sequences_of_table(p.tab) s
+                UNION ALL SELECT 5, t.oid, format('DROP STATISTICS %I.%I', n.nspname, t.stxname)
+                    FROM pg_statistic_ext t JOIN pg_namespace n ON n.oid = t.stxnamespace WHERE t.stxrelid = former::regclass
+                UNION ALL SELECT 6, 0, format('ALTER TABLE %s RENAME TO %I', p.tab, whole)
+                UNION ALL SELECT 7, 0, format('ALTER TABLE %s RENAME TO %I', former, p.relname)
+            ) x(turn, object, command)
+            CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
+            ORDER BY x.turn, x.object;
+END
+$function$;
+
+-- Returns the steps that drop what is left of the partitioned table, and give its indexes' names to those of the table.
+CREATE FUNCTION snowflake._remainder_steps(p snowflake._partitioning, whole text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN NEXT snowflake._step(format('DROP TABLE %I.%I', p.schema, whole), p.owner);
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_index i
+            JOIN pg_inherits h ON h.inhrelid = i.indexrelid
+            JOIN pg_class named ON named.oid = h.inhparent
+            CROSS JOIN LATERAL snowflake._step(format('ALTER INDEX %s RENAME TO %I', i.indexrelid::regclass, named.relname), p.owner) step
+            WHERE i.indrelid = format('%I.%I', p.schema, p.former)::regclass
+            ORDER BY i.indexrelid;
+END
+$function$;
+
+-- Returns all steps of the way back. Views and routines would keep the server from dropping the partitioned table.
+CREATE FUNCTION snowflake._return_steps(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+DECLARE
+    remade constant snowflake._conversion_dependent[] := snowflake._remade(dependents);
+    whole constant text := snowflake._free_name(p.schema, snowflake._name_with(p.relname, '_whole')::text);
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._kinds_drops(remade);
+    RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => true);
+    RETURN QUERY SELECT * FROM snowflake._merge_steps(p, whole);
+    RETURN QUERY SELECT * FROM snowflake._replacement_steps(dependents);
+    RETURN QUERY SELECT * FROM snowflake._remainder_steps(p, whole);
+    RETURN QUERY SELECT * FROM snowflake._parent_settings(p);
+    RETURN QUERY SELECT * FROM snowflake._kinds_steps(remade);
+    RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => false);
+END
+$function$;
+
+-- Returns the size of the rows that the way back moves.
+CREATE FUNCTION snowflake._size_to_move(p snowflake._partitioning)
+    RETURNS bigint
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT coalesce(sum(pg_relation_size(c.oid)), 0) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                WHERE i.inhparent = p.tab AND c.relname <> p.former);
+END
+$function$;
+
+-- Returns what is left to do until a table is an ordinary one again.
+CREATE FUNCTION snowflake._steps_to_ordinary(p snowflake._partitioning)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+DECLARE
+    size constant bigint := snowflake._size_to_move(p);
+BEGIN
+    RETURN NEXT snowflake._step(
+        format('SELECT snowflake._merge_partitions(%L)', p.tab), NULL,
+        format('moves the rows of all other partitions (%s) into %I.%I, which becomes table %s; ACCESS EXCLUSIVE locks all the while',
+               pg_size_pretty(size), p.schema, p.former, p.tab), size => size);
+    RETURN QUERY SELECT * FROM snowflake._reference_validations(p.tab, only_invalid => false);
+END
+$function$;

@@ -1,0 +1,336 @@
+-- What keeps a table from becoming partitioned. Each is named before anything is changed, with the way that is open.
+
+-- Lists what a table is, or is part of, that cannot become partitioned.
+CREATE FUNCTION snowflake._partition_obstacles_of_table(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('table %s %s', p.tab, why.text)
+            FROM pg_class t
+            CROSS JOIN LATERAL (
+                SELECT 'is a partition: make partitions of it, and attach these to the whole' WHERE t.relispartition
+                UNION ALL SELECT 'inherits from another, or has tables that inherit from it: ALTER TABLE ... NO INHERIT ... first'
+                    WHERE NOT t.relispartition AND EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))
+                UNION ALL SELECT 'is temporary: make it partitioned when it is created' WHERE t.relpersistence = 't'
+                UNION ALL SELECT format('is unlogged: ALTER TABLE %s SET LOGGED first', p.tab) WHERE t.relpersistence = 'u'
+                UNION ALL SELECT format('is of the type %s: ALTER TABLE %s NOT OF first', t.reloftype::regtype, p.tab) WHERE t.reloftype <> 0
+                UNION ALL SELECT 'is not stored as a heap: move its rows into a new partitioned table'
+                    WHERE t.relam <> (SELECT oid FROM pg_am WHERE amname = 'heap')
+                UNION ALL SELECT format('is a member of extension %I: ALTER EXTENSION %1$I DROP TABLE %s first', x.extname, p.tab)
+                    FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
+                    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e'
+                -- The subscription finds the new table by name, and passes over its rows without a word.
+                UNION ALL SELECT 'is in a subscription: make it partitioned where its rows come from, or drop the subscription first'
+                    WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)
+                UNION ALL SELECT format('has its replica identity in index %s: ALTER TABLE %s REPLICA IDENTITY DEFAULT first',
+                                        i.indexrelid::regclass, p.tab)
+                    FROM pg_index i WHERE i.indrelid = t.oid AND i.indisreplident AND t.relreplident = 'i'
+                UNION ALL SELECT format('is clustered on index %s: ALTER TABLE %s SET WITHOUT CLUSTER first', i.indexrelid::regclass, p.tab)
+                    FROM pg_index i WHERE i.indrelid = t.oid AND i.indisclustered
+                UNION ALL SELECT format('has an identity, column %I: convert its sequence first', a.attname)
+                    FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attidentity <> '' AND NOT a.attisdropped
+                UNION ALL SELECT format('has columns that are being widened without a lock: finish that first')
+                    WHERE EXISTS (SELECT FROM snowflake._shadow_pairs(t.oid))
+            ) why(text)
+            WHERE t.oid = p.tab;
+    RETURN QUERY
+        SELECT format('column %I of table %s %s', a.attname, p.tab, why.text)
+            FROM pg_attribute a
+            CROSS JOIN LATERAL (
+                SELECT format('is %s: convert its sequence first', format_type(a.atttypid, a.atttypmod))
+                    WHERE a.atttypid NOT IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                UNION ALL SELECT 'is generated: name another column' WHERE a.attgenerated <> ''
+                UNION ALL SELECT 'has a default that makes no snowflake IDs: convert its sequence first'
+                    WHERE a.atthasdef AND a.attgenerated = ''
+                      AND NOT EXISTS (SELECT FROM snowflake._columns_of_ids(p.tab) k WHERE k.attnum = p.attnum)
+                UNION ALL SELECT format('may be null: ALTER TABLE %s ALTER COLUMN %I SET NOT NULL first', p.tab, a.attname)
+                    WHERE NOT a.attnotnull
+            ) why(text)
+            WHERE a.attrelid = p.tab AND a.attnum = p.attnum;
+    RETURN QUERY
+        SELECT format('%s uses the row type of table %s: drop it, and make it again afterwards',
+                      snowflake._description_of(d.classid, d.objid), p.tab)
+            FROM pg_class t
+            JOIN pg_type y ON y.oid = t.reltype
+            JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+            WHERE t.oid = p.tab AND d.deptype <> 'i';
+END
+$function$;
+
+-- Lists the constraints and indexes that partitioned tables cannot have, or that would be checked under the lock.
+CREATE FUNCTION snowflake._partition_obstacles_of_keys(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s of table %s %s',
+                      coalesce(CASE k.contype WHEN 'p' THEN 'primary key ' || quote_ident(k.conname)
+                                              WHEN 'x' THEN 'exclusion constraint ' || quote_ident(k.conname)
+                                              WHEN 'u' THEN 'unique constraint ' || quote_ident(k.conname) END,
+                               'index ' || i.indexrelid::regclass::text), p.tab, why.text)
+            FROM pg_index i
+            LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid AND k.contype IN ('p', 'u', 'x')
+            CROSS JOIN LATERAL (
+                SELECT 'is one that partitioned tables cannot have: drop it, and give it to each partition' WHERE i.indisexclusion
+                UNION ALL
+                SELECT format('does not contain column %I, and partitioned tables can have none that does not: %s', p.attname,
+                              CASE WHEN i.indisprimary
+                                   THEN format('make the primary key (%I), or one that contains it', p.attname)
+                                   ELSE 'drop it, and give it to each partition if it need not hold across them' END)
+                    WHERE i.indisunique AND NOT i.indisexclusion
+                      AND p.attnum <> ALL ((i.indkey::smallint[])[0:i.indnkeyatts - 1])
+                UNION ALL
+                SELECT format('is not valid: REINDEX INDEX CONCURRENTLY %s, or drop it', i.indexrelid::regclass)
+                    WHERE NOT (i.indisvalid AND i.indisready AND i.indislive)
+            ) why(text)
+            WHERE i.indrelid = p.tab;
+    RETURN QUERY
+        SELECT format('%s %I of table %s %s',
+                      CASE k.contype WHEN 'f' THEN 'foreign key' WHEN 'n' THEN 'not-null constraint' ELSE 'check' END, k.conname, p.tab, why.text)
+            FROM pg_constraint k
+            CROSS JOIN LATERAL (
+                SELECT format('is not valid: ALTER TABLE %s VALIDATE CONSTRAINT %I first', p.tab, k.conname)
+                    WHERE NOT k.convalidated AND NOT (k.conname = snowflake._limit_name() AND p.is_limited IS NOT NULL)
+                UNION ALL
+                SELECT format('is NO INHERIT: make it again without') WHERE k.connoinherit AND k.contype IN ('c', 'n')
+                UNION ALL
+                SELECT 'names the whole row: make it again without'
+                    WHERE k.contype = 'c' AND snowflake._expressions_with_names('pg_constraint', k.oid, p.tab, '{}', '{}') IS NULL
+                UNION ALL
+                SELECT format('has a name that is kept for another: ALTER TABLE %s RENAME CONSTRAINT %I TO ...', p.tab, k.conname)
+                    WHERE k.conname = snowflake._limit_name() AND p.is_limited IS NULL
+                UNION ALL
+                SELECT format('references the table itself, and would be checked under the lock: drop it, and add it again afterwards')
+                    WHERE k.contype = 'f' AND k.confrelid = k.conrelid
+            ) why(text)
+            WHERE k.conrelid = p.tab AND k.contype IN ('c', 'n', 'f');
+END
+$function$;
+
+-- Lists the foreign keys, in either direction, that cannot be made again.
+CREATE FUNCTION snowflake._partition_obstacles_of_links(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('foreign key %I of table %s %s', k.conname, k.conrelid::regclass, why.text)
+            FROM pg_constraint k
+            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_class r ON r.oid = k.confrelid
+            JOIN pg_class other ON other.oid = CASE k.conrelid WHEN p.tab THEN k.confrelid ELSE k.conrelid END
+            CROSS JOIN LATERAL (
+                SELECT format('is owned by %I', pg_get_userbyid(c.relowner)) WHERE NOT snowflake._may_become(c.relowner)
+                UNION ALL
+                SELECT format('is one of a partitioned table, which would be read under the lock (%s): drop it, and add it again afterwards',
+                              pg_size_pretty((SELECT sum(pg_table_size(x)) FROM snowflake._table_tree(k.conrelid) x)))
+                    WHERE c.relkind = 'p' AND k.conrelid <> p.tab
+                UNION ALL
+                SELECT 'is enforced by triggers that are disabled, or fire on replicas: drop it, and add it again afterwards'
+                    WHERE EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = k.oid AND t.tgenabled <> 'O')
+                UNION ALL
+                SELECT format('cannot be made again: %I may not reference table %s: GRANT REFERENCES ON %2$s TO %1$I',
+                              pg_get_userbyid(c.relowner), k.confrelid::regclass)
+                    WHERE EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
+                                      WHERE NOT has_column_privilege(c.relowner, k.confrelid, key.attnum, 'REFERENCES'))
+                UNION ALL
+                -- To make the key, and to attach what has it, touches the tables of both.
+                SELECT format('links tables of %I and %I, who may not act for each other: '
+                              'give both tables to one owner, or drop the key, and add it again afterwards',
+                              pg_get_userbyid(c.relowner), pg_get_userbyid(r.relowner))
+                    WHERE NOT (snowflake._may_act_for(c.relowner, r.relowner) AND snowflake._may_act_for(r.relowner, c.relowner))
+                UNION ALL
+                SELECT format('links it to table %s, which is temporary: drop it first', other.oid::regclass)
+                    WHERE other.relpersistence = 't'
+            ) why(text)
+            WHERE k.oid IN (SELECT x.oid FROM snowflake._keys_to_table(p.tab) x
+                            UNION SELECT x.oid FROM pg_constraint x WHERE x.conrelid = p.tab AND x.contype = 'f' AND x.confrelid <> p.tab);
+END
+$function$;
+
+-- Lists the dependents of a table that cannot be made again on a partitioned one.
+CREATE FUNCTION snowflake._partition_obstacles_of_dependents(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('trigger %I of table %s fires for each row and names transition tables, which a partition cannot have: '
+                      'let it fire for each statement, or drop it', t.tgname, p.tab)
+            FROM pg_trigger t
+            WHERE t.tgrelid = p.tab AND (t.tgtype & 1) = 1 AND (t.tgoldtable IS NOT NULL OR t.tgnewtable IS NOT NULL);
+    RETURN QUERY
+        SELECT format('%s %s', CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass,
+                      CASE c.relkind WHEN 'm' THEN 'would be filled again under the lock' ELSE 'is temporary' END
+                      || ': drop it, and make it again afterwards')
+            FROM unnest(dependents) d
+            JOIN pg_class c ON c.oid = d.relid
+            WHERE d.kind = 'view' AND (c.relkind = 'm' OR c.relpersistence = 't');
+    RETURN QUERY
+        SELECT format('%s depends on table %s: drop it, and make it again afterwards', snowflake._description_of(o.classid, o.objid), p.tab)
+            FROM snowflake._objects_on_table(p.tab) o
+            LEFT JOIN pg_class c ON o.classid = 'pg_class'::regclass AND c.oid = o.objid
+            LEFT JOIN pg_proc f ON o.classid = 'pg_proc'::regclass AND f.oid = o.objid
+            WHERE CASE o.classid WHEN 'pg_class'::regclass THEN c.relkind NOT IN ('i', 'I', 't', 'S', 'r', 'p', 'f')
+                                 WHEN 'pg_proc'::regclass THEN f.prokind = 'a'
+                                 ELSE o.classid NOT IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass, 'pg_trigger'::regclass,
+                                                        'pg_policy'::regclass, 'pg_rewrite'::regclass, 'pg_publication_rel'::regclass,
+                                                        'pg_statistic_ext'::regclass) END;
+    -- Subscribers know the table, and none of its partitions.
+    RETURN QUERY
+        SELECT format('table %s is in publication %I, which would publish its partitions under their own names: '
+                      'ALTER PUBLICATION %2$I SET (publish_via_partition_root) first', p.tab, b.pubname)
+            FROM pg_publication b
+            WHERE NOT b.pubviaroot
+              AND (b.puballtables
+                   OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.tab)
+                   OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = b.oid AND n.pnnspid = quote_ident(p.schema)::regnamespace));
+END
+$function$;
+
+-- Lists the replication sets of pglogical and Spock that a table is in. They know it by its OID.
+CREATE FUNCTION snowflake._partition_obstacles_of_replicators(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+DECLARE
+    replicator text;
+    is_replicated boolean;
+BEGIN
+    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
+        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
+                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
+        IF NOT has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
+            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
+                               current_user, p.tab, replicator);
+            CONTINUE;
+        END IF;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I.replication_set_table WHERE set_reloid = $1)', replicator)
+            INTO is_replicated USING p.tab;
+        IF is_replicated THEN
+            RETURN NEXT format('table %s is in a replication set of %s, which would pass over its partitions: take it out first', p.tab, replicator);
+        END IF;
+    END LOOP;
+END
+$function$;
+
+-- Lists the names that are taken, and the rights that the owner needs to make a table.
+CREATE FUNCTION snowflake._partition_obstacles_of_names(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('relation %I.%I, the name of a partition, exists already: rename it, or choose another "since"', p.schema, x.name)
+            FROM (SELECT a.name FROM snowflake._partitions_ahead(p) a UNION ALL SELECT p.former) x(name)
+            JOIN pg_class c ON c.relname = x.name AND c.relnamespace = quote_ident(p.schema)::regnamespace;
+    RETURN QUERY
+        SELECT format('the partitions would have the same name, %I: rename table %s to a shorter one', x.name, p.tab)
+            FROM (SELECT a.name FROM snowflake._partitions_ahead(p) a UNION ALL SELECT p.former) x(name)
+            GROUP BY x.name HAVING count(*) > 1;
+    RETURN QUERY
+        SELECT format('%I may not create objects in schema %I: GRANT CREATE ON SCHEMA %2$I TO %1$I', pg_get_userbyid(p.owner), p.schema)
+            WHERE NOT has_schema_privilege(p.owner, p.schema::text, 'CREATE');
+    RETURN QUERY
+        SELECT format('%I may not use type %s of table %s: GRANT USAGE ON TYPE %2$s TO %1$I', pg_get_userbyid(p.owner),
+                      a.atttypid::regtype, p.tab)
+            FROM pg_attribute a
+            WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_type_privilege(p.owner, a.atttypid, 'USAGE');
+    RETURN QUERY
+        SELECT format('%I may not create objects in tablespace %I: GRANT CREATE ON TABLESPACE %2$I TO %1$I', pg_get_userbyid(p.owner), s.spcname)
+            FROM pg_tablespace s
+            WHERE s.oid IN (SELECT c.reltablespace FROM pg_class c
+                                WHERE c.oid = p.tab OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = p.tab))
+              AND NOT has_tablespace_privilege(p.owner, s.oid, 'CREATE');
+END
+$function$;
+
+-- Lists what keeps owners from making objects again: rights that they need, and code of others that would run as them.
+CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s, which %s names, is owned by %I, whose code would run as %I: drop what names it, and make it again afterwards',
+                      pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object),
+                      pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
+            FROM snowflake._authors_on_table(p.tab, NULL) x
+            WHERE x.author <> p.owner AND NOT snowflake._may_act_for(x.author, p.owner);
+    RETURN QUERY
+        SELECT format('the type of column %I of table %s is made by %I, whose code would run as %I: '
+                      'change the type, or give both to one owner',
+                      a.attname, p.tab, pg_get_userbyid(author), pg_get_userbyid(p.owner))
+            FROM pg_attribute a CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) author
+            WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped
+              AND author <> p.owner AND NOT snowflake._may_act_for(author, p.owner);
+    RETURN QUERY
+        SELECT x FROM pg_class c
+            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
+            CROSS JOIN LATERAL snowflake._grant_obstacles(p.tab::text, c.relowner, held.acl) x
+            WHERE c.oid = p.tab;
+    RETURN QUERY SELECT * FROM snowflake._kinds_obstacles(snowflake._remade(dependents));
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_callers(p.tab, '{}', dependents);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_authors('{}', dependents);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_rights(p.tab, '{}', dependents);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_sessions('{}', dependents);
+END
+$function$;
+
+-- Lists what is wrong with the bound. A check that is there already has been looked at.
+CREATE FUNCTION snowflake._partition_obstacles_of_bound(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+DECLARE
+    greatest_id bigint;
+BEGIN
+    IF p.is_limited IS NOT NULL THEN
+        RETURN;
+    END IF;
+    IF p.since < clock_timestamp() + interval '1 minute' THEN
+        RETURN NEXT format('the first partition would end at %s, and refuse new IDs before the table is partitioned: '
+                           'choose a later "since"', p.since);
+    ELSIF snowflake._may_become(p.owner) AND snowflake._has_greatest_value_at_hand(p.tab, p.attnum) THEN
+        greatest_id := snowflake._greatest_value(p.tab, p.attnum);
+        IF greatest_id >= p.bound THEN
+            RETURN NEXT format('table %s has ID %s, of %s, above the end of the first partition: choose a later "since"', p.tab, greatest_id,
+                               snowflake.get_timestamp(greatest_id, p.layout));
+        END IF;
+    END IF;
+END
+$function$;
+
+-- Raises an error that names everything that keeps a table from becoming partitioned.
+CREATE FUNCTION snowflake._require_partitionable(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    obstacles text[];
+BEGIN
+    obstacles := ARRAY(
+        SELECT DISTINCT x COLLATE "C"
+            FROM (SELECT snowflake._partition_obstacles_of_table(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_keys(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_links(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_replicators(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_names(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_bound(p)) o(x)
+            ORDER BY 1);
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot partition table %', p.tab
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
+END
+$function$;

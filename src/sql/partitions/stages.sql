@@ -1,0 +1,154 @@
+-- The functions that the rows of the plan call. Each is one short transaction, with the locks of conversions
+-- (src/sql/conversion/run/locks.sql), and looks for obstacles again once it has them.
+
+-- Returns what the objects that depend on a table refer to, for _require_references(). Until the end only what they call counts:
+-- the objects are made again one after the other. The table itself comes to depend on the column that it is partitioned by, and
+-- its TOAST table goes with the first partition.
+CREATE FUNCTION snowflake._references_to_keep(tab regclass)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT jsonb_build_object('tables', '[]'::jsonb, 'references', jsonb_object_agg(r.key, r.value))
+                FROM jsonb_each(snowflake._references_by_name(ARRAY[tab::oid]) -> 'references') r
+                WHERE r.key <> snowflake._source_of('pg_class'::regclass, tab) AND r.key NOT LIKE 'toast table %');
+END
+$function$;
+
+-- Returns what a stage works with: "limit" adds the check, "exchange" makes the table partitioned, "merge" an ordinary one.
+CREATE FUNCTION snowflake._state_of_partitioning(request snowflake._partition_request, stage text)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    p constant snowflake._partitioning :=
+        CASE stage WHEN 'merge' THEN snowflake._partitioned(request.tab) ELSE snowflake._partitioning(request) END;
+    dependents constant snowflake._conversion_dependent[] := ARRAY(SELECT d FROM snowflake._partition_dependents(p.tab) d);
+    state snowflake._conversion_state;
+BEGIN
+    state.part := snowflake._part(p.tab, '{}');
+    state.emptied := '{}';
+    IF stage = 'merge' THEN
+        PERFORM snowflake._require_mergeable(p, dependents);
+        state.wanted := ARRAY(SELECT x FROM unnest(snowflake._locks_of_partitioning(p, dependents)) x
+                              UNION SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = p.tab);
+        state.plan := ARRAY(SELECT s FROM snowflake._return_steps(p, dependents) s);
+        state.altered := (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.tab);
+        state.expected := snowflake._references_to_keep(p.tab);
+        RETURN state;
+    END IF;
+    PERFORM snowflake._require_partitionable(p, dependents);
+    IF stage = 'limit' THEN
+        state.wanted := ARRAY[p.tab];
+        state.plan := ARRAY(SELECT s FROM snowflake._limit_steps(p) s);
+        RETURN state;
+    ELSIF p.is_limited IS NOT TRUE THEN
+        RAISE EXCEPTION 'cannot partition table % yet', p.tab
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('No valid check says that all rows have IDs before %s.', p.since),
+                  HINT = format(E'SELECT command FROM snowflake.partition_plan(%L, %L) WHERE command IS NOT NULL \\gexec', p.tab, p.every);
+    END IF;
+    state.wanted := snowflake._locks_of_partitioning(p, dependents);
+    state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k WHERE k.conrelid = p.tab
+                               UNION ALL SELECT k.oid FROM snowflake._keys_to_table(p.tab) k);
+    state.plan := ARRAY(SELECT s FROM snowflake._exchange_steps(p, dependents) s);
+    state.altered := (SELECT count(*) + 1 FROM snowflake._partitions_ahead(p));
+    state.expected := snowflake._references_to_keep(p.tab);
+    RETURN state;
+END
+$function$;
+
+-- Returns the step that lets a table refuse IDs from the end of the first partition on, without looking at its rows.
+CREATE FUNCTION snowflake._limit_steps(p snowflake._partitioning)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I < %L::bigint) NOT VALID',
+                                        p.tab, snowflake._limit_name(), p.attname, p.bound), p.owner) step
+            WHERE p.is_limited IS NULL;
+END
+$function$;
+
+-- Raises an error if an object that was made again has come to refer to something else. The new table is the one that they
+-- refer to now; returns the argument.
+CREATE FUNCTION snowflake._require_same_references(state snowflake._conversion_state)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_references(
+        state.expected || jsonb_build_object('tables', ARRAY[(state.part).name::regclass::oid]));
+    RETURN state;
+END
+$function$;
+
+-- Runs a stage, for a caller with a search_path; returns how many partitions the table has then, or had. No row that
+-- row-level security hides gets lost on the way back.
+CREATE FUNCTION snowflake._run_partitioning(request snowflake._partition_request, stage text, caller_search_path text)
+    RETURNS integer
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET row_security = off
+    AS $function$
+DECLARE
+    state snowflake._conversion_state;
+BEGIN
+    state := snowflake._conversion_run(snowflake._request(NULL, stage => stage, partitioning => request), caller_search_path);
+    IF stage <> 'limit' THEN
+        state := snowflake._as_of_now('SELECT snowflake._require_same_references($1)', state);
+    END IF;
+    RETURN state.altered;
+END
+$function$;
+
+-- Lets a table refuse IDs from the end of its first partition on.
+CREATE FUNCTION snowflake._limit_ids(
+        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_partitioning((tab, id_column, every, since, ahead, with_default)::snowflake._partition_request,
+                                       'limit', pg_catalog.current_setting('search_path'))
+$function$;
+
+-- Puts a partitioned table in the place of a table, which becomes its first partition; returns how many it has.
+CREATE FUNCTION snowflake._partition_table(
+        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean)
+    RETURNS integer
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_partitioning((tab, id_column, every, since, ahead, with_default)::snowflake._partition_request,
+                                       'exchange', pg_catalog.current_setting('search_path'))
+$function$;
+
+-- Makes a partitioned table an ordinary one; returns how many partitions it had.
+CREATE FUNCTION snowflake._merge_partitions(tab regclass)
+    RETURNS integer
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_partitioning((tab, NULL, NULL, NULL, NULL, NULL)::snowflake._partition_request,
+                                       'merge', pg_catalog.current_setting('search_path'))
+$function$;
+
+-- Looks whether all rows of a table satisfy a foreign key to a partitioned table.
+CREATE FUNCTION snowflake._validate_reference(tab regclass, constraint_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    -- The server plans a query on both tables as the owner of the one.
+    PERFORM snowflake._pages_of(tab);
+    IF EXISTS (SELECT FROM pg_constraint k
+                   WHERE k.conrelid = tab AND k.conname = constraint_name AND k.contype = 'f'
+                     AND NOT snowflake._may_act_for(snowflake._owner(k.confrelid), snowflake._owner(tab))) THEN
+        RAISE EXCEPTION 'foreign key % of table % links it to a table of another owner', quote_ident(constraint_name), tab
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'Give both tables to one owner.';
+    END IF;
+    PERFORM snowflake._validate(tab, constraint_name);
+END
+$function$;
