@@ -211,7 +211,8 @@ TEST(Joining, AnswersAServerThatJoinsLate) {
     EXPECT_EQ(session.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(Session(north).number(node), 1);
     EXPECT_EQ(Session(south).number(node), 2);
-    wait_for(north, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL", "1");
+    wait_for(north, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL",
+             "1");
 }
 
 // Two servers that have one number are joined to a third alone.
@@ -358,7 +359,8 @@ TEST(Copying, IsNoticedByWayOfAThirdServer) {
 
     Session on_copy(copy);
     on_copy.run("SELECT snowflake.nextval()");
-    wait_for(on_copy, "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(Session(original).number(node), number);
     for (const Server *server : {&original, &copy})
@@ -432,7 +434,8 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     subscribe({copy}, {original}, "feed", false);
     announce(original);
     // The copy replies, in vain.
-    wait_for(on_copy, "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
     EXPECT_EQ(Session(original).number(node), number);
     // It can be separated also where somebody has removed the instance meanwhile.
@@ -647,7 +650,8 @@ TEST(OneWay, LetsAnUnrelatedFeedBeIgnored) {
                              "is_this_instance"));
     EXPECT_EQ(session.number(node), 1);
     announce(unrelated);
-    wait_for(session, "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here) = 2");
+    wait_for(session,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here) = 2");
     EXPECT_EQ(session.number(node), 1);
 }
 
@@ -918,7 +922,8 @@ class Restoring : public testing::Test {
     void hear() {
         Session(south_).run("DROP SUBSCRIPTION IF EXISTS pair_b");
         subscribe({south_}, {north_}, "again", true);
-        wait_for(south_, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here", "2");
+        wait_for(south_, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here",
+                 "2");
     }
 
     Server north_{0, settings}; // NOLINT(*-non-private-member-variables*)
