@@ -11,6 +11,7 @@ namespace {
 struct Task {
     Oid database;
     TransactionId after;
+    bool repeats; // instead of saying what lacks
 };
 static_assert(sizeof(Task) <= BGW_EXTRALEN);
 
@@ -24,9 +25,14 @@ void say_removal(const registry::Registry &registry, registry::Acts all, const L
         registry::give_up(registry, Kind::remove, *back, node, node, now_us, now_us);
 }
 
-} // namespace
+// Whether an act decides whose a number is, or keeps it free.
+bool is_in_force(const registry::Registry &registry, const registry::StoredAct &act,
+                 std::int64_t now_us) {
+    return registry.stands(act, act.first) || (act.ends() && act.free_from > now_us &&
+                                               registry.standing(act.about, act.first) == &act);
+}
 
-void start(int setting, TransactionId after) {
+void start_worker(int setting, const Task &task) {
     if (RecoveryInProgress() || !IsUnderPostmaster)
         return;
     BackgroundWorker worker{};
@@ -38,12 +44,38 @@ void start(int setting, TransactionId after) {
     snprintf(worker.bgw_name, sizeof worker.bgw_name, "snowflake announcer");
     strlcpy(worker.bgw_type, "snowflake announcer", sizeof worker.bgw_type);
     worker.bgw_main_arg = Int32GetDatum(setting);
-    const Task task{.database = MyDatabaseId, .after = after};
     memcpy(worker.bgw_extra, &task, sizeof task);
     if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
         ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
                 errdetail("No background worker is free to tell them."),
                 errhint("Raise max_worker_processes, or run: SELECT snowflake.announce_node();"));
+}
+
+} // namespace
+
+void start(int setting, TransactionId after) {
+    start_worker(setting, {.database = MyDatabaseId, .after = after, .repeats = false});
+}
+
+void start_repeating() {
+    start_worker(0, {.database = MyDatabaseId, .after = InvalidTransactionId, .repeats = true});
+}
+
+void repeat() {
+    const std::int64_t now_us = clock_us();
+    const registry::Acts all = registry::read();
+    const registry::Registry registry = registry::of(all);
+    for (const registry::StoredAct &act : all)
+        if (is_in_force(registry, act, now_us))
+            registry::repeat(act);
+}
+
+void ask() {
+    const std::int64_t now_us = clock_us();
+    registry::write({.kind = Kind::ask,
+                     .name = registry::default_name(),
+                     .claimed_at = now_us,
+                     .said_at = now_us});
 }
 
 bool say_what_lacks(int setting) {
@@ -61,7 +93,9 @@ bool say_what_lacks(int setting) {
     registry::NewAct act = registry::own_act(registry, now_us);
     act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
     if (verdict.own != nullptr) {
-        registry::say_again(act, *verdict.own);
+        act = registry::say_again(act, *verdict.own);
+        if (lack.place)
+            registry::say_moved(act);
     } else if (lack.setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
@@ -96,8 +130,12 @@ void snowflake_announcer_main(Datum setting) {
     PushActiveSnapshot(GetTransactionSnapshot());
     // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
     // asks again.
-    if (registry::lock_without_waiting())
+    if (task.repeats) {
+        registry::lock();
+        announcer::repeat();
+    } else if (registry::lock_without_waiting()) {
         (void)announcer::say_what_lacks(DatumGetInt32(setting));
+    }
     PopActiveSnapshot();
     CommitTransactionCommand();
 }

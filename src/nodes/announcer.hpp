@@ -12,6 +12,18 @@ namespace snowflake::announcer {
 // command that does the same; on a standby it does nothing.
 void start(int setting, TransactionId after);
 
+// Has a background worker repeat(), for a server that asks.
+void start_repeating();
+
+// Adds the rows of what is in force once more, for servers that replication brings them to only
+// now. It says nothing new: a restored server must not contradict what it is about to hear. The
+// caller holds the lock of the acts.
+void repeat();
+
+// Asks the servers that receive from this one to repeat() what they know. The caller holds the lock
+// of the acts.
+void ask();
+
 // Does in the present transaction what the worker does. Returns whether there was anything to say.
 // The caller holds the lock of the acts.
 bool say_what_lacks(int setting);

@@ -108,9 +108,9 @@ std::int64_t free_from(const Start &start, std::int32_t first, std::int32_t last
 
 // Only the server that has made a claim, or has said that it took its place, gives it up.
 void require_at_home(const Start &start) {
-    if (const StoredAct *last = start.registry.last_said();
-        last != nullptr && !start.registry.is_at_home())
-        raise_moved(*last);
+    if (const StoredAct *before = start.registry.last_said_elsewhere();
+        before != nullptr && !start.registry.is_settled())
+        raise_moved(*before);
 }
 
 void require_not_copied(const Start &start, int setting) {
@@ -329,13 +329,28 @@ const StoredAct *act_to_release(const Start &start, std::int32_t node, int setti
     return left;
 }
 
+// How many numbers this instance has.
+std::int32_t count_of_numbers() {
+    const Acts all = registry::read();
+    const Registry registry = registry::of(all);
+    std::int32_t count = 0;
+    for (const StoredAct &act : all)
+        if (act.about == registry.self() && act.holds())
+            for_each_standing_part(registry, act, [&count](std::int32_t first, std::int32_t last) {
+                count += last - first + 1;
+            });
+    return count;
+}
+
 void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
     if (!is_renamed && start.registry.is_at_home())
         return;
     NewAct act = registry::own_act(start.registry, start.now_us);
     act.name = name;
-    registry::say_again(act, own);
+    act = registry::say_again(act, own);
+    if (!start.registry.is_settled())
+        registry::say_moved(act);
 }
 
 } // namespace
@@ -357,6 +372,8 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
         raise_other_setting(wanted.node, setting);
     if (kept != nullptr) {
         confirm_claim(start, *kept, name);
+        if (const char *before = registry::moved_from(registry::read()))
+            report_moved(before);
         link_registry();
         return wanted.node;
     }
@@ -440,14 +457,6 @@ std::int32_t announce() {
     return count;
 }
 
-void repeat() {
-    const Start start = begin();
-    for (const StoredAct &act : start.acts)
-        if (act.about == start.registry.self() && act.written_here && act.holds() &&
-            start.registry.stands(act, act.first))
-            registry::repeat(act);
-}
-
 std::int64_t remove(const Instance &instance, bool forced) {
     const Start start = begin();
     require_other(start, instance, "To give up its number: SELECT snowflake.release_node();");
@@ -472,7 +481,7 @@ std::int32_t separate(bool forced) {
     const Start start = begin();
     const StoredAct *last = start.registry.last_said();
     const bool copied = start.registry.proof_of_original() != nullptr;
-    if (!forced && last != nullptr && start.registry.is_at_home() && !copied)
+    if (!forced && last != nullptr && start.registry.is_settled() && !copied)
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("this server is no copy: it runs where it claimed its snowflake node"),
                 errdetail("It runs at %s.", server_place::here()),
@@ -494,6 +503,10 @@ std::int32_t separate(bool forced) {
 
 std::int32_t take_over(bool forced) {
     const Start start = begin();
+    if (!start.registry.is_settled() || start.registry.proof_of_original() != nullptr) {
+        announce();
+        return count_of_numbers();
+    }
     const StoredAct *predecessor = nullptr;
     for (const StoredAct &act : start.acts)
         if (act.written_here && act.about != start.registry.self() && act.holds() &&
@@ -552,6 +565,7 @@ void ignore(const Instance &instance) {
 std::int32_t reserve(std::int32_t first, std::int32_t last) {
     require_range(first, last);
     const Start start = begin();
+    require_at_home(start);
     require_not_copied(start, settings::node());
     require_credible_clock(start);
     StringInfoData in_use;

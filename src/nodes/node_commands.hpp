@@ -32,10 +32,6 @@ GivenUp release(std::int32_t node);
 // acts written.
 std::int32_t announce();
 
-// Adds the rows of what this instance has once more, for servers that replication brings them to
-// only now. It says nothing new: a restored server must not contradict what it is about to hear.
-void repeat();
-
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
 // 0: it has nothing. Raises 22023 for this instance, and 55006 for one that has shown lately that
 // it lives, unless forced.
@@ -46,9 +42,10 @@ std::int64_t remove(const Instance &instance, bool forced);
 // does.
 std::int32_t separate(bool forced);
 
-// Takes over what the instance has that this database was copied from, and that is gone. Returns
-// how many numbers. Raises 55000 if this server's major version is not later than that of the
-// server that made the claim, unless forced.
+// Takes over what the instance has that this database was copied from, and that is gone: by
+// pg_upgrade, by a promotion or a restore, or with its files. Returns how many numbers. Raises
+// 55000 if this server's major version is not later than that of the server that made the claim,
+// unless forced.
 std::int32_t take_over(bool forced);
 
 // Lets the claims of another instance count for nothing here. Raises 22023 for this instance.

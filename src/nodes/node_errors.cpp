@@ -11,6 +11,10 @@ namespace {
 
 using registry::StoredAct;
 
+constexpr const char *hint_to_settle =
+    "If it is a copy beside its original: SELECT snowflake.separate_copy(); "
+    "If it has taken the other's place: SELECT snowflake.take_over_node();";
+
 [[noreturn]] void raise_unset(const StoredAct *former) {
     if (former != nullptr)
         raise_upgraded(*former);
@@ -80,7 +84,7 @@ using registry::StoredAct;
         ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
         errdetail("The original runs at %s, this server at %s.", proof.where, server_place::here()),
         errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
-                "If the other is gone for good: SELECT snowflake.announce_node();"));
+                "If the other is gone for good: SELECT snowflake.take_over_node();"));
     pg_unreachable();
 }
 
@@ -173,9 +177,15 @@ void raise_moved(const StoredAct &last_act) {
             errmsg("this server is not where it claimed its snowflake node"),
             errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
                       last_act.where, server_place::here()),
-            errhint("If it is a copy beside its original: SELECT snowflake.separate_copy(); "
-                    "If it has taken the other's place: SELECT snowflake.announce_node();"));
+            errhint("%s", hint_to_settle));
     pg_unreachable();
+}
+
+void report_moved(const char *before) {
+    ereport(WARNING, errmsg("this server goes on with the snowflake node of another place"),
+            errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.", before,
+                      server_place::here()),
+            errhint("%s", hint_to_settle));
 }
 
 void report_arrival(const registry::Registry &registry, const StoredAct &arrived) {

@@ -17,6 +17,9 @@ namespace snowflake {
 // copy, from which nothing may be taken by its original.
 [[noreturn]] void raise_moved(const registry::StoredAct &last_act);
 
+// Warns on such a server, which ran at this place before.
+void report_moved(const char *before);
+
 // Logs what an act that has arrived by replication means for this instance, if it means something:
 // another has claimed its number, or is a copy of it.
 void report_arrival(const registry::Registry &registry, const registry::StoredAct &arrived);

@@ -167,6 +167,15 @@ Datum snowflake_cluster(PG_FUNCTION_ARGS) {
     return Datum{0};
 }
 
+// _moved_from() returns text
+SNOWFLAKE_FUNCTION(snowflake_moved_from);
+Datum snowflake_moved_from(PG_FUNCTION_ARGS) {
+    const char *before = registry::moved_from(registry::read());
+    if (before == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_DATUM(CStringGetTextDatum(before));
+}
+
 // _say_what_lacks() returns boolean
 SNOWFLAKE_FUNCTION(snowflake_say_what_lacks);
 Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
@@ -176,11 +185,13 @@ Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
         settings::node_is_for_registry() ? settings::node() : settings::node_unset));
 }
 
-// _repeat_claims() returns void
-SNOWFLAKE_FUNCTION(snowflake_repeat_claims);
-Datum snowflake_repeat_claims(PG_FUNCTION_ARGS) {
+// _exchange_claims() returns void
+SNOWFLAKE_FUNCTION(snowflake_exchange_claims);
+Datum snowflake_exchange_claims(PG_FUNCTION_ARGS) {
     (void)fcinfo;
-    node_commands::repeat();
+    registry::lock();
+    announcer::repeat();
+    announcer::ask();
     PG_RETURN_VOID();
 }
 

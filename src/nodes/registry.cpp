@@ -15,8 +15,10 @@ constexpr const char *table_name = "nodes";
 // The version of the extension, and last the major version of the server.
 constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERSION;
 
-// The act that this session is writing now. It is random: no row that arrives has the same.
+// The act that this session is writing now, and what is written of it: a repeated one may have been
+// written elsewhere. The name is random: no row that arrives has the same.
 ActId being_written{};
+bool writes_as_written_here = false;
 
 // Raises 42P16 unless the table has the columns that the extension has given it.
 void require_as_made(Relation table) {
@@ -209,11 +211,13 @@ Acts seen(const ActList &list) {
 }
 
 // Adds a row that this session writes: an act of this name, which was said there by this version.
-void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version) {
+void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version,
+            bool written_here) {
     const Oid table = find_table();
     if (!OidIsValid(table))
         raise_no_table();
     being_written = id;
+    writes_as_written_here = written_here;
     Oid argument_types[column_count];
     Datum values[column_count];
     char nulls[column_count];
@@ -274,7 +278,7 @@ void insert_again(const ActId &id, const StoredAct &act) {
             .said_at = act.said_at,
             .free_from = act.free_from,
             .answers = act.answers},
-           act.where, act.version);
+           act.where, act.version, act.written_here);
 }
 
 } // namespace
@@ -302,8 +306,8 @@ bool contains(Relation table, const ActId &act) {
     return found;
 }
 
-bool is_being_written(const ActId &act) {
-    return act == being_written;
+std::optional<bool> being_written_as(const ActId &act) {
+    return act == being_written ? std::optional(writes_as_written_here) : std::nullopt;
 }
 
 Acts read() {
@@ -365,7 +369,7 @@ bool lock_without_waiting() {
 }
 
 void write(const NewAct &act) {
-    insert(id_of(random_uuid()), act, server_place::here(), version);
+    insert(id_of(random_uuid()), act, server_place::here(), version, true);
 }
 
 void repeat(const StoredAct &act) {
@@ -385,7 +389,7 @@ void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us) {
     act.said_at = std::max(act.said_at, act.claimed_at);
 }
 
-void say_again(NewAct act, const StoredAct &before) {
+NewAct say_again(NewAct act, const StoredAct &before) {
     act.kind = before.kind;
     if (act.first == 0) {
         act.first = before.first;
@@ -395,6 +399,23 @@ void say_again(NewAct act, const StoredAct &before) {
         act.name = before.name;
     act.claimed_at = before.claimed_at;
     write(act);
+    return act;
+}
+
+void say_moved(NewAct act) {
+    act.kind = Kind::here;
+    act.answers = {};
+    ++act.said_at;
+    write(act);
+}
+
+const char *moved_from(Acts all) {
+    const Registry registry = of(all);
+    const bool is_alone =
+        std::all_of(all.begin(), all.end(), [](const StoredAct &act) { return act.written_here; });
+    const StoredAct *before = registry.last_said_elsewhere();
+    const bool is_none = is_alone || before == nullptr || registry.is_settled();
+    return is_none || RecoveryInProgress() ? nullptr : before->where;
 }
 
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,

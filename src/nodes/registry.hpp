@@ -5,6 +5,8 @@
 
 #include "registry_row.hpp"
 
+#include <optional>
+
 namespace snowflake::registry {
 
 using Acts = std::span<const StoredAct>;
@@ -50,8 +52,9 @@ Arrival read_arrival(Relation table, HeapTuple added, int setting);
 // Returns whether the open table has an act of this name.
 bool contains(Relation table, const ActId &act);
 
-// Returns whether this session is writing the act now.
-bool is_being_written(const ActId &act);
+// Returns what the column written_here says of an act that this session is writing now; none: it is
+// not writing it.
+std::optional<bool> being_written_as(const ActId &act);
 
 // Makes other sessions that write acts wait until the transaction ends; replication does not wait.
 // Raises 55000 if there is no table.
@@ -64,8 +67,8 @@ bool lock_without_waiting();
 // The caller holds the lock. Raises 55000 if there is no table.
 void write(const NewAct &act);
 
-// Adds the row of an act of this instance once more, for instances that replication has not brought
-// it to. It says nothing new: those that know it pass over it.
+// Adds the row of an act once more, for instances that replication has not brought it to. It says
+// nothing new: those that know it pass over it.
 void repeat(const StoredAct &act);
 
 // Begins an act of this instance: whose it is, and when it is said.
@@ -75,8 +78,16 @@ NewAct own_act(const Registry &registry, std::int64_t now_us);
 // that is behind theirs must not make a claim go before them.
 void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us);
 
-// Says an act of this instance again, which is still in force.
-void say_again(NewAct act, const StoredAct &before);
+// Says an act of this instance again, which is still in force. Returns what was said.
+NewAct say_again(NewAct act, const StoredAct &before);
+
+// Says that this instance, which has just said an act again, did so because it runs elsewhere.
+void say_moved(NewAct act);
+
+// Returns where this instance ran before, if it may be a copy, and knows of other instances that it
+// could harm; null: it may not, or is a standby. A server that is alone is not to be bothered. all:
+// what read() returns.
+const char *moved_from(Acts all);
 
 // Gives up a part of what an act about any instance has taken, from a time on.
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,

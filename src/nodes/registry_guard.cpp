@@ -1,5 +1,6 @@
 #include "registry_guard.hpp"
 
+#include "announcer.hpp"
 #include "registry.hpp"
 
 namespace snowflake::registry_guard {
@@ -20,6 +21,19 @@ namespace {
 
 bool is_applying() {
     return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+// The transaction in which a worker has been started to answer a question.
+LocalTransactionId answered_in = InvalidLocalTransactionId;
+
+// Whether an arriving row asks for what this server knows. It is answered, and kept nowhere.
+bool is_question(const Row &row) {
+    if (act_of(row).kind != Kind::ask)
+        return false;
+    if (answered_in != server::current_transaction())
+        announcer::start_repeating();
+    answered_in = server::current_transaction();
+    return true;
 }
 
 // The rows that a TRUNCATE takes away, as an array; 0: there are none. It lives as long as the
@@ -93,11 +107,11 @@ HeapTuple guard_row(const TriggerData &trigger) {
     if (!is_readable(row))
         return nullptr;
     const ActId act = id_of(row[column_act]);
-    const bool is_own = is_being_written(act);
-    if (!is_own && contains(table, act))
+    const std::optional<bool> written_here = being_written_as(act);
+    if (!written_here && (is_question(row) || contains(table, act)))
         return nullptr;
     int columns[] = {column_key, column_written_here};
-    Datum values[] = {row[column_key], BoolGetDatum(is_own)};
+    Datum values[] = {row[column_key], BoolGetDatum(written_here.value_or(false))};
     bool nulls[] = {false, false};
     return heap_modify_tuple_by_cols(trigger.tg_trigtuple, RelationGetDescr(table),
                                      std::size(columns), columns, values, nulls);

@@ -18,10 +18,10 @@ struct Word {
     Kind kind;
     const char *word;
 };
-constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
-                          {Kind::reserve, "lease"}, {Kind::release, "release"},
-                          {Kind::remove, "remove"}, {Kind::separate, "separate"},
-                          {Kind::ignore, "ignore"}, {Kind::here, "here"}};
+constexpr Word words[] = {
+    {Kind::claim, "claim"},     {Kind::setting, "setting"}, {Kind::reserve, "lease"},
+    {Kind::release, "release"}, {Kind::remove, "remove"},   {Kind::separate, "separate"},
+    {Kind::ignore, "ignore"},   {Kind::here, "here"},       {Kind::ask, "ask"}};
 
 // A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
 // is room for what is said after it.

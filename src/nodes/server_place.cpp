@@ -39,10 +39,13 @@ const char *host() {
     return name;
 }
 
+// A promotion and a restore to a point in time begin a timeline. The control file shows it only
+// after a checkpoint.
 const char *here() {
     const char *of_machine = machine();
-    return psprintf("%s%s%s:%s#%llu", host(), *of_machine != '\0' ? "/" : "", of_machine, DataDir,
-                    number_of_control_file());
+    const TimeLineID timeline = RecoveryInProgress() ? 0 : GetWALInsertionTimeLine();
+    return psprintf("%s%s%s:%s#%llu@%u", host(), *of_machine != '\0' ? "/" : "", of_machine,
+                    DataDir, number_of_control_file(), timeline);
 }
 
 std::uint64_t number_of(const char *place) {

@@ -29,6 +29,14 @@ void start_announcer(int setting, TransactionId after) {
     announcer::start(settings::node_is_for_registry() ? setting : settings::node_unset, after);
 }
 
+// Warns the client whose session is the first to find that the instance runs elsewhere.
+void warn_if_moved(const registry::Registry &registry) {
+    if (registry.is_at_home())
+        return;
+    if (const char *before = registry::moved_from(registry::read()))
+        report_moved(before);
+}
+
 int find_node(std::int64_t now_us) {
     static_assert(settings::node_unset == 0, "what judge() takes for no setting");
     PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
@@ -41,8 +49,10 @@ int find_node(std::int64_t now_us) {
         verdict.reason = former_self::find(registry, acts);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
-    if (lacks_word(registry, verdict))
+    if (lacks_word(registry, verdict)) {
+        warn_if_moved(registry);
         start_announcer(setting, InvalidTransactionId);
+    }
     return verdict.node;
 }
 

@@ -52,7 +52,7 @@ struct ActId {
 
 enum class Kind : std::uint8_t {
     unknown,  // of a later version: counts for nothing
-    here,     // tells where the instance runs
+    here,     // tells where the instance runs; with a number: not where it ran, and nobody said why
     claim,    // takes a number as the instance's own
     setting,  // tells of a number that the setting snowflake.node gives the instance
     reserve,  // takes a range of numbers for node leases to sessions
@@ -60,6 +60,7 @@ enum class Kind : std::uint8_t {
     remove,   // gives a range up for an instance that is gone
     separate, // tells of a copy that from now on is an instance of its own
     ignore,   // makes the claims of an instance count for nothing, where it was written
+    ask,      // asks the servers that receive it for what they know; about nobody
 };
 
 // One act about an instance and a range of numbers.
@@ -192,6 +193,20 @@ class Registry {
 
     // Whether the instance runs where it ran when it wrote its last act, if it has written any.
     [[nodiscard]] constexpr bool is_at_home() const noexcept { return place_ == home_; }
+
+    // Whether the instance runs where somebody has last had it claim, take over or give up. One
+    // that has only said by itself that it runs elsewhere may be a copy, a successor, or moved.
+    [[nodiscard]] constexpr bool is_settled() const noexcept {
+        const AnyAct *word = latest(
+            [this](const AnyAct &act) { return is_said_by_self(act) && act.answers == ActId{}; });
+        return is_at_home() && (word == nullptr || word->kind != Kind::here || word->first == 0);
+    }
+
+    // Returns the latest act that this instance has written where it does not run now; null: none.
+    [[nodiscard]] constexpr const AnyAct *last_said_elsewhere() const noexcept {
+        return latest(
+            [this](const AnyAct &act) { return is_said_by_self(act) && act.place != place_; });
+    }
 
     // Returns the latest act that this instance has written; null: none.
     [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }

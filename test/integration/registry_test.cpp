@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <memory>
@@ -210,7 +211,8 @@ TEST(Joining, AnswersAServerThatJoinsLate) {
     EXPECT_EQ(session.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(Session(north).number(node), 1);
     EXPECT_EQ(Session(south).number(node), 2);
-    wait_for(north, "SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL", "1");
+    wait_for(north, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL",
+             "1");
 }
 
 // Two servers that have one number are joined to a third alone.
@@ -237,7 +239,75 @@ TEST(Joining, ByWayOfAHubSettlesADoubleClaim) {
 const std::string is_stopped =
     "EXISTS (SELECT FROM snowflake.cluster WHERE is_this_instance AND lost_to IS NOT NULL)";
 const std::string count_of_answers =
-    "SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL";
+    "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL";
+
+// What check() says of a server that runs elsewhere, and may be a copy.
+const std::string count_of_moves =
+    "SELECT count(*) FROM snowflake.check() WHERE finding LIKE 'it ran at % before: %'";
+
+// A copy that knows of another server, and is heard by none, warns the client of its first ID. It
+// says where it runs without being settled there, until somebody says what it is.
+TEST(Copying, IsToldToTheClientWhileNobodyHears) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const auto errors_of = [](const Server &server, const std::string &command) {
+        return server.run("psql", {"-X", "-d", server.conninfo(), "-c", command}).err;
+    };
+    const std::string warning =
+        "WARNING:  this server goes on with the snowflake node of another place";
+    const Server lone = Server::copy_of(original);
+    EXPECT_EQ(errors_of(lone, "SELECT snowflake.nextval()"), "");
+    Session(original).run(arrival(9, "other"));
+    EXPECT_EQ(Session(original).number(count_of_moves), 0);
+    const Server copy = Server::copy_of(original);
+    const std::string told = errors_of(copy, "SELECT snowflake.nextval()");
+    EXPECT_NE(told.find(warning), std::string::npos) << told;
+    EXPECT_NE(told.find("SELECT snowflake.separate_copy();"), std::string::npos);
+    wait_for(copy, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE kind = 'here'", "1");
+    EXPECT_EQ(errors_of(copy, "SELECT snowflake.nextval()"), ""); // once
+    EXPECT_NE(errors_of(copy, claim).find(warning), std::string::npos);
+    Session on_copy(copy);
+    EXPECT_EQ(on_copy.number(count_of_moves), 1);
+    for (const std::string &command :
+         {release_number, std::string("SELECT snowflake.reserve_nodes(900, 901)")})
+        EXPECT_EQ(on_copy.sqlstate(command), "55000");
+    EXPECT_NE(on_copy.number("SELECT snowflake.separate_copy()"), number); // by no force
+    EXPECT_EQ(on_copy.number(count_of_moves), 0);
+    EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.separate_copy()"), "55000");
+}
+
+// The original has answered before its copy listens. The copy asks when it is joined.
+TEST(Copying, IsToldAgainWhereItJoinsLate) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    subscribe({original}, {copy}, "from_copy", false);
+    Session on_copy(copy);
+    on_copy.run("SELECT snowflake.nextval()");
+    wait_for(original, count_of_answers, "1");
+    EXPECT_EQ(on_copy.number(node), number); // it cannot know better
+    subscribe({copy}, {original}, "from_original", false);
+    wait_for(on_copy, is_stopped);
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+}
+
+// A promoted server, or one that is restored to a point in time, runs where it ran, and says so.
+TEST(Copying, IsSuspectedOfEachNewTimeline) {
+    Server server(0, settings);
+    create(server);
+    Session(server).run(claim);
+    Session(server).run(arrival(9, "other"));
+    server.stop();
+    std::ofstream(server.data() / "standby.signal").close();
+    server.start();
+    EXPECT_EQ(Session(server).number(count_of_moves), 0);
+    server.promote();
+    Session(server).run("SELECT snowflake.nextval()");
+    wait_for(server, count_of_moves, "1");
+}
 
 // The copy says what it is with its first ID, and the original answers.
 TEST(Copying, IsNoticedByBoth) {
@@ -254,7 +324,7 @@ TEST(Copying, IsNoticedByBoth) {
     on_copy.run("SELECT snowflake.nextval()");
     wait_for(original, "SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'", "1");
     const std::string tries =
-        "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1";
+        "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1";
     wait_for(on_copy, tries);
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.lease_node()"), "55000");
@@ -289,7 +359,8 @@ TEST(Copying, IsNoticedByWayOfAThirdServer) {
 
     Session on_copy(copy);
     on_copy.run("SELECT snowflake.nextval()");
-    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.nextval()"), "55000");
     EXPECT_EQ(Session(original).number(node), number);
     for (const Server *server : {&original, &copy})
@@ -359,11 +430,12 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     const Server copy = Server::copy_of(original);
     Session on_copy(copy);
     EXPECT_EQ(on_copy.number(node), number);
-    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes) = 2");
+    wait_for(on_copy, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'here')");
     subscribe({copy}, {original}, "feed", false);
     announce(original);
     // The copy replies, in vain.
-    wait_for(on_copy, "(SELECT count(*) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
+    wait_for(on_copy,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
     EXPECT_EQ(on_copy.sqlstate(node), "55000");
     EXPECT_EQ(Session(original).number(node), number);
     // It can be separated also where somebody has removed the instance meanwhile.
@@ -376,7 +448,7 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     EXPECT_EQ(on_copy.sqlstate("SELECT snowflake.separate_copy()"), "00000");
     on_copy.run("ROLLBACK");
     // The hint for an original that is gone for good.
-    on_copy.run("SELECT snowflake.announce_node();");
+    EXPECT_EQ(on_copy.number("SELECT snowflake.take_over_node();"), 1);
     EXPECT_EQ(on_copy.number(node), number);
 }
 
@@ -578,7 +650,8 @@ TEST(OneWay, LetsAnUnrelatedFeedBeIgnored) {
                              "is_this_instance"));
     EXPECT_EQ(session.number(node), 1);
     announce(unrelated);
-    wait_for(session, "(SELECT count(*) FROM snowflake.nodes WHERE NOT written_here) = 2");
+    wait_for(session,
+             "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here) = 2");
     EXPECT_EQ(session.number(node), 1);
 }
 
@@ -595,7 +668,7 @@ TEST(Releasing, KeepsTheNumberFreeForAWhile) {
     EXPECT_EQ(session.text("SELECT free_from - now() > '59 minutes' FROM snowflake.release_node()"),
               "t");
     wait_until_heard(north);
-    wait_for(south, "SELECT count(*) FROM snowflake.nodes WHERE kind = 'release'", "1");
+    wait_for(south, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE kind = 'release'", "1");
     EXPECT_EQ(Session(south).sqlstate("SELECT snowflake.claim_node(7)"), "55006");
     EXPECT_EQ(Session(north).number("SELECT snowflake.claim_node(7)"), 7);
 }
@@ -619,7 +692,7 @@ TEST(Removing, GivesUpTheNumberOfALostServerWhichHearsOfItWhenItIsBack) {
     EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(7)"), "55006"); // for a minute
     EXPECT_EQ(Session(lost).number(node), 7);
     subscribe({lost}, {north}, "to_lost", true);
-    wait_for(lost, "SELECT count(*) FROM snowflake.nodes WHERE kind = 'remove'", "1");
+    wait_for(lost, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE kind = 'remove'", "1");
     EXPECT_EQ(Session(lost).sqlstate(node), "55000");
     EXPECT_GE(Session(lost).number(claim), 1);
 }
@@ -814,10 +887,15 @@ TEST(Promotion, GoesOnAndTakesBackWhatOthersKnow) {
     standby.promote();
     Session promoted(standby);
     EXPECT_EQ(node_of(promoted.number("SELECT snowflake.nextval()")), 7);
-    wait_for(promoted, "(SELECT count(*) FROM snowflake.nodes) = 2");
+    wait_for(promoted, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'here')");
     EXPECT_EQ(promoted.number(claim), 7);
     subscribe({north}, {standby}, "after", true);
     wait_for(north, "SELECT count(DISTINCT place) FROM snowflake.nodes WHERE node = 7", "2");
+    // It may be a copy, and gives nothing up before somebody says that it is not.
+    EXPECT_EQ(promoted.sqlstate(release_number), "55000");
+    EXPECT_EQ(promoted.number(count_of_moves), 1);
+    EXPECT_EQ(promoted.number("SELECT snowflake.take_over_node();"), 1);
+    EXPECT_EQ(promoted.number(count_of_moves), 0);
     EXPECT_EQ(promoted.number(release_number), 7);
     wait_for(north, "SELECT count(*) FROM snowflake.cluster", "0");
 }
@@ -844,7 +922,8 @@ class Restoring : public testing::Test {
     void hear() {
         Session(south_).run("DROP SUBSCRIPTION IF EXISTS pair_b");
         subscribe({south_}, {north_}, "again", true);
-        wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE NOT written_here", "2");
+        wait_for(south_, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here",
+                 "2");
     }
 
     Server north_{0, settings}; // NOLINT(*-non-private-member-variables*)
@@ -869,7 +948,7 @@ TEST_F(Restoring, MakesNoCopyOfTheLostServer) {
     std::filesystem::rename(south_.file("backup"), south_.data());
     south_.start();
     EXPECT_EQ(Session(south_).number(node), 7);
-    wait_for(south_, "SELECT count(*) FROM snowflake.nodes WHERE written_here", "2");
+    wait_for(south_, "SELECT count(DISTINCT act) FROM snowflake.nodes WHERE kind = 'here'", "1");
     hear();
     EXPECT_EQ(Session(south_).number("SELECT count(*) FROM snowflake.cluster WHERE kind = 'copy'"),
               0);

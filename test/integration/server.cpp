@@ -143,16 +143,18 @@ void Server::make_data() const {
     std::filesystem::permissions(data(), std::filesystem::perms::owner_all);
 }
 
-Server Server::standby_of(const Server &primary, const std::vector<std::string> &settings) {
-    return {Copy{.original = primary, .standby = true}, settings};
+Server Server::standby_of(const Server &primary, const std::vector<std::string> &settings,
+                          const std::vector<std::string> &launcher) {
+    return {Copy{.original = primary, .standby = true}, settings, launcher};
 }
 
 Server Server::copy_of(const Server &original, const std::vector<std::string> &settings) {
-    return {Copy{.original = original, .standby = false}, settings};
+    return {Copy{.original = original, .standby = false}, settings, {}};
 }
 
-Server::Server(Copy copy, const std::vector<std::string> &settings)
-    : programs_(copy.original.programs_) {
+Server::Server(Copy copy, const std::vector<std::string> &settings,
+               std::vector<std::string> launcher)
+    : programs_(copy.original.programs_), launcher_(std::move(launcher)) {
     std::vector<std::string> arguments{"-d",   copy.original.conninfo(), "-D",
                                        data(), "--checkpoint=fast",      "--no-sync"};
     if (copy.standby)

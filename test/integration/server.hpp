@@ -45,7 +45,8 @@ class Server {
                              const std::vector<std::string> &settings);
 
     // Copies a running server and starts the copy as its streaming standby.
-    static Server standby_of(const Server &primary, const std::vector<std::string> &settings = {});
+    static Server standby_of(const Server &primary, const std::vector<std::string> &settings = {},
+                             const std::vector<std::string> &launcher = {});
 
     // Copies a running server and starts the copy as a server of its own.
     static Server copy_of(const Server &original, const std::vector<std::string> &settings = {});
@@ -114,7 +115,7 @@ class Server {
         const Server &original;
         bool standby;
     };
-    Server(Copy copy, const std::vector<std::string> &settings);
+    Server(Copy copy, const std::vector<std::string> &settings, std::vector<std::string> launcher);
     struct Restore {
         const std::filesystem::path &backup;
         const Server &original;

@@ -600,7 +600,12 @@ BEGIN
         SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %I', c.place),
                '-- On the copy: SELECT snowflake.separate_copy()'
             FROM numbered c
-            WHERE c.kind = 'copy';
+            WHERE c.kind = 'copy'
+        UNION ALL
+        SELECT 'warning', 'this instance', format('it ran at %I before: it was copied, moved or promoted', before),
+               '-- If it is a copy beside its original: SELECT snowflake.separate_copy(); if it has taken the other''s place: SELECT snowflake.take_over_node()'
+            FROM snowflake._moved_from() before
+            WHERE before IS NOT NULL;
 END
 $function$;
 

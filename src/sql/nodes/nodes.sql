@@ -43,7 +43,7 @@ COMMENT ON COLUMN snowflake.nodes.key IS
 COMMENT ON COLUMN snowflake.nodes.act IS
     'the act, the same on all servers';
 COMMENT ON COLUMN snowflake.nodes.kind IS
-    'claim, setting or lease: takes numbers; release or remove: gives them up; separate, here, ignore: about the instance';
+    'claim, setting or lease: takes numbers; release or remove: gives them up; separate, here, ignore: about the instance; ask: about nobody';
 COMMENT ON COLUMN snowflake.nodes.node IS
     'first number that the act is about';
 COMMENT ON COLUMN snowflake.nodes.last_node IS
@@ -128,6 +128,12 @@ COMMENT ON COLUMN snowflake.cluster.kind IS
     'claim, setting or lease: how the instance has the number; copy: a server with the identity of this one';
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
+
+-- Returns where this instance ran before, if it may be a copy beside others; NULL: it may not.
+CREATE FUNCTION snowflake._moved_from()
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_moved_from'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
 -- Returns the value of the setting snowflake.node; NULL: it is not set.
 CREATE FUNCTION snowflake._node_setting()
@@ -282,15 +288,15 @@ REVOKE EXECUTE ON FUNCTION snowflake.announce_node() FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.announce_node() IS
     'says again which node numbers this instance has, for servers that have not heard of it';
 
--- Sends what this instance has once more.
-CREATE FUNCTION snowflake._repeat_claims()
+-- Sends the claims that this server knows once more, and asks the servers that receive them to do the same.
+CREATE FUNCTION snowflake._exchange_claims()
     RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_repeat_claims'
+    AS 'MODULE_PATHNAME', 'snowflake_exchange_claims'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake._repeat_claims() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION snowflake._exchange_claims() FROM PUBLIC;
 
--- Sends what this instance has once more when it is joined to others, which may not have heard it. Two servers that were
--- given one number before they were joined find out by this, also where the registry is not copied.
+-- Exchanges claims with others when this server is joined to them. Two servers that were given one number before they
+-- were joined find out by this, in any order of their subscriptions, also where the registry is not copied.
 CREATE FUNCTION snowflake._tell_new_peers()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -301,7 +307,7 @@ BEGIN
     -- Whatever is wrong with the registry, the subscription is made: check() names it. What is wrong with the publication
     -- keeps no claim from being sent.
     BEGIN
-        PERFORM snowflake._repeat_claims();
+        PERFORM snowflake._exchange_claims();
     EXCEPTION WHEN OTHERS THEN
         NULL;
     END;
@@ -316,7 +322,7 @@ CREATE EVENT TRIGGER _snowflake_subscription ON ddl_command_end
     WHEN TAG IN ('CREATE SUBSCRIPTION', 'ALTER SUBSCRIPTION')
     EXECUTE FUNCTION snowflake._tell_new_peers();
 COMMENT ON EVENT TRIGGER _snowflake_subscription IS
-    'publishes the registry, and sends once more which node numbers this instance has, when it is joined to others';
+    'publishes the registry, and exchanges node numbers with other servers, when this one is joined to them';
 
 CREATE FUNCTION snowflake.remove_node(
         system_identifier bigint, database bigint, copy bigint DEFAULT 0, force boolean DEFAULT false)
@@ -349,7 +355,7 @@ CREATE FUNCTION snowflake.take_over_node(force boolean DEFAULT false)
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake.take_over_node(boolean) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.take_over_node(boolean) IS
-    'takes over the node numbers of the instance that this database comes from, after pg_upgrade';
+    'takes over the node numbers of the instance that this database comes from, and that is gone';
 
 CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
     RETURNS integer
