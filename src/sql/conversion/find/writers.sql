@@ -189,7 +189,7 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE format('SELECT s.query FROM %I.pg_stat_statements(true) s '
                                 'WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())', schema);
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-    RETURN; -- The library is not preloaded.
+EXCEPTION WHEN object_not_in_prerequisite_state OR insufficient_privilege THEN
+    RETURN; -- The library is not preloaded, or the caller may not ask it.
 END
 $function$;
