@@ -160,6 +160,7 @@ TEST_P(Document, ItsCommandsPrintWhatItSays) {
 INSTANTIATE_TEST_SUITE_P(
     Pages, Document,
     testing::Values(Page{"converting", "converting", "sql", create_extension},
+                    Page{"bigint", "bigint", "sql", create_extension},
                     Page{"converting_online", "converting-online", "sql", create_extension},
                     Page{"clients", "clients", "sql", create_extension},
                     Page{"upgrading", "upgrading", "sql", create_extension},

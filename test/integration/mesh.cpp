@@ -146,7 +146,7 @@ Member &Mesh::add(const std::string &name, const std::vector<std::string> &launc
     Session session(server);
     session.run("CREATE EXTENSION snowflake");
     session.run("CREATE TABLE orders (id bigserial PRIMARY KEY, maker text)");
-    session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq')");
+    session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', waive => 'node')");
     allow_output_plugin(session);
     session.run("CREATE EXTENSION pglogical");
     session.run("SELECT pglogical.create_node(node_name := '" + name + "', dsn := '" +

@@ -177,11 +177,11 @@ BEGIN
     SELECT n.nspname INTO schema
         FROM pg_extension x
         JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-        JOIN pg_proc p ON p.oid = d.objid AND p.proname = 'pg_stat_statements' AND p.proargtypes::oid[] = ARRAY['boolean'::regtype::oid]
+        JOIN pg_proc p ON p.oid = d.objid AND p.proname = 'pg_stat_statements' AND p.pronargs = 1
         JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
         JOIN pg_namespace n ON n.oid = p.pronamespace
         JOIN pg_database b ON b.datname = current_database()
-        WHERE x.extname = 'pg_stat_statements'
+        WHERE x.extname = 'pg_stat_statements' AND p.proargtypes[0] = 'boolean'::regtype
           AND snowflake._may_act_for(CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE n.nspowner END,
                                      quote_ident(current_user)::regrole);
     IF NOT FOUND THEN
@@ -189,7 +189,7 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE format('SELECT s.query FROM %I.pg_stat_statements(true) s '
                                 'WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())', schema);
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-    RETURN; -- The library is not preloaded.
+EXCEPTION WHEN object_not_in_prerequisite_state OR insufficient_privilege THEN
+    RETURN; -- The library is not preloaded, or the caller may not ask it.
 END
 $function$;
