@@ -49,15 +49,15 @@ SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true
 SELECT state, message, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq', online => true)$$);
 CALL snowflake._fill_shadows('customers_id_seq', 'customers');
 CALL snowflake._fill_shadows('customers_id_seq', 'pg_class');
-SELECT state, message, detail FROM outcome($$SELECT snowflake._add_keys('customers_id_seq')$$);
+SELECT state, message, detail FROM outcome($$SELECT snowflake._add_key('customers_id_seq', 'orders', 'snowflake_76aa51d055fe8dab')$$);
 SELECT snowflake._validate_key('customers_id_seq', 'orders', 'orders_customer_id_fkey');
 CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => 'far');
 SELECT snowflake.cancel_conversion('customers_id_seq');
 
 -- The columns, with triggers. From now on the two are the same in every row that is written, whatever the session says.
 SELECT snowflake._try_conversion('customers_id_seq', 'refuse');
-SELECT snowflake._add_shadows('customers_id_seq');
-SELECT snowflake._add_shadows('customers_id_seq');
+SELECT snowflake._add_shadows('customers_id_seq', 'customers'), snowflake._add_shadows('customers_id_seq', 'orders');
+SELECT snowflake._add_shadows('customers_id_seq', 'customers'), snowflake._add_shadows('customers_id_seq', 'orders');
 SELECT sequence, table_name, column_name, new_column, is_filled, indexes_left, keys_left FROM snowflake.conversions;
 INSERT INTO customers (name, parent_id) VALUES ('new', 7) RETURNING id, snowflake_id, parent_id, snowflake_parent_id;
 INSERT INTO orders VALUES (1000, 5) RETURNING *;
@@ -72,7 +72,7 @@ CALL snowflake.convert_all('online');
 ALTER TABLE orders DISABLE TRIGGER "~snowflake_customer_id";
 UPDATE orders SET customer_id = 8 WHERE id = 1000;
 SELECT * FROM steps('customers_id_seq') LIMIT 1;
-SELECT snowflake._add_shadows('customers_id_seq');
+SELECT snowflake._add_shadows('customers_id_seq', 'customers'), snowflake._add_shadows('customers_id_seq', 'orders');
 SELECT tgenabled FROM pg_trigger WHERE tgname = '~snowflake_customer_id';
 
 -- The rows.
@@ -195,15 +195,15 @@ DROP TABLE loose;
 CREATE TABLE maybe (id serial UNIQUE, received_id integer REFERENCES received);
 INSERT INTO received SELECT i FROM generate_series(1, 3) i;
 INSERT INTO maybe (received_id) VALUES (1), (2);
-SELECT snowflake._add_shadows('received_id_seq');
+SELECT snowflake._add_shadows('received_id_seq', 'received'), snowflake._add_shadows('received_id_seq', 'maybe');
 CALL snowflake._fill_shadows('received_id_seq', 'maybe');
 ALTER TABLE maybe ALTER COLUMN received_id SET NOT NULL;
 SELECT * FROM steps('received_id_seq') WHERE steps ~ 'maybe|_add_shadows';
-SELECT snowflake._add_shadows('received_id_seq');
+SELECT snowflake._add_shadows('received_id_seq', 'received'), snowflake._add_shadows('received_id_seq', 'maybe');
 CALL snowflake._fill_shadows('received_id_seq', 'maybe');
 SELECT pg_get_constraintdef(oid), convalidated FROM pg_constraint WHERE conname = 'snowflake_received_id';
 ALTER TABLE maybe ALTER COLUMN received_id DROP NOT NULL;
-SELECT snowflake._add_shadows('received_id_seq');
+SELECT snowflake._add_shadows('received_id_seq', 'received'), snowflake._add_shadows('received_id_seq', 'maybe');
 INSERT INTO maybe (received_id) VALUES (NULL) RETURNING snowflake_received_id;
 ALTER TABLE maybe DROP CONSTRAINT snowflake_received_id,
     ADD CONSTRAINT snowflake_received_id CHECK (received_id < 10 OR snowflake_received_id < 10);
@@ -250,7 +250,7 @@ DROP TABLE twins;
 
 -- Two sequences of one table, one after the other.
 CREATE TABLE two (a serial PRIMARY KEY, b serial UNIQUE);
-SELECT snowflake._add_shadows('two_a_seq');
+SELECT snowflake._add_shadows('two_a_seq', 'two');
 SELECT obstacles('two_b_seq');
 -- A view that was made meanwhile.
 CREATE VIEW meanwhile AS SELECT * FROM two;
@@ -322,7 +322,7 @@ SELECT snowflake.cancel_conversion('two_a_seq');
 -- The activity is that of this table, not of one whose name goes on.
 CREATE TABLE bills (id serial PRIMARY KEY);
 CREATE TABLE bills_archive (id serial PRIMARY KEY);
-SELECT snowflake._add_shadows('bills_id_seq'), snowflake._add_shadows('bills_archive_id_seq');
+SELECT snowflake._add_shadows('bills_id_seq', 'bills'), snowflake._add_shadows('bills_archive_id_seq', 'bills_archive');
 CREATE FUNCTION activities(activity text) RETURNS TABLE (table_name regclass, active text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM snowflake._show_activity(activities.activity);
@@ -334,20 +334,20 @@ DROP TABLE bills, bills_archive;
 
 -- A sequence that has another name by now. The plan adds the trigger again.
 CREATE TABLE renamed (id serial PRIMARY KEY);
-SELECT snowflake._add_shadows('renamed_id_seq');
+SELECT snowflake._add_shadows('renamed_id_seq', 'renamed');
 ALTER SEQUENCE renamed_id_seq RENAME TO other_name;
 SELECT sequence FROM snowflake.conversions;
 SELECT finding, command FROM snowflake.check() WHERE object ~ 'renamed';
 DROP EXTENSION snowflake CASCADE;
 SELECT * FROM steps('other_name') LIMIT 2;
-SELECT snowflake._add_shadows('other_name');
+SELECT snowflake._add_shadows('other_name', 'renamed');
 SELECT sequence FROM snowflake.conversions;
 SELECT snowflake.cancel_conversion('other_name');
 DROP TABLE renamed;
 -- One that is gone with its table: the commands leave nothing in the referencing one.
 CREATE TABLE gone (id serial PRIMARY KEY);
 CREATE TABLE left_over (gone_id integer REFERENCES gone);
-SELECT snowflake._add_shadows('gone_id_seq');
+SELECT snowflake._add_shadows('gone_id_seq', 'gone'), snowflake._add_shadows('gone_id_seq', 'left_over');
 DROP TABLE gone CASCADE;
 DROP EXTENSION snowflake CASCADE;
 SELECT command AS mend FROM snowflake.check() WHERE object ~ 'left_over' \gset
@@ -358,7 +358,7 @@ DROP TABLE left_over;
 
 -- A name that the catalog keeps as bytes.
 CREATE TABLE "back\slash" (id serial PRIMARY KEY);
-SELECT snowflake._add_shadows('"back\slash_id_seq"');
+SELECT snowflake._add_shadows('"back\slash_id_seq"', '"back\slash"');
 SELECT sequence FROM snowflake.conversions;
 DROP EXTENSION snowflake CASCADE;
 SELECT snowflake.cancel_conversion(seq) FROM (SELECT DISTINCT sequence::regclass FROM snowflake.conversions) c(seq);
@@ -400,7 +400,7 @@ CREATE ROLE online_stranger;
 GRANT USAGE ON SCHEMA online TO online_stranger;
 SET ROLE online_stranger;
 SELECT * FROM snowflake.conversion_plan('two_a_seq', online => true);
-SELECT snowflake._add_shadows('two_a_seq');
+SELECT snowflake._add_shadows('two_a_seq', 'two');
 SELECT snowflake.cancel_conversion('two_a_seq');
 SELECT snowflake._validate_key('two_a_seq', 'two', 'x');
 CALL snowflake._fill_shadows('two_a_seq', 'two');

@@ -28,11 +28,7 @@ CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval
 DECLARE
     progress snowflake._fill_progress;
 BEGIN
-    IF NOT EXISTS (SELECT FROM unnest((snowflake._conversion_part(seq, online => true)).columns) c
-                       WHERE c.relid = tab AND c.widened) THEN
-        RAISE EXCEPTION 'the conversion of sequence % widens no column of table %', seq, tab
-            USING ERRCODE = 'object_not_in_prerequisite_state';
-    END IF;
+    PERFORM snowflake._require_widened(snowflake._conversion_part(seq, online => true), tab);
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
