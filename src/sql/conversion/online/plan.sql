@@ -69,6 +69,29 @@ BEGIN
 END
 $function$;
 
+-- Returns the steps that collect statistics of shadow columns, and of expressions in indexes on them, where those in use have
+-- some. Statistics from when a shadow was being filled tell of nulls that its column does not have.
+CREATE FUNCTION snowflake._preparations_of_statistics(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM (SELECT s.relid FROM unnest(work.shadows) s
+                      WHERE snowflake._null_fraction(s.relid, s.attnum) <> coalesce(snowflake._null_fraction(s.relid, s.shadow), -1)
+                  UNION
+                  SELECT t.relid
+                      FROM unnest(work.indexes) t
+                      JOIN pg_attribute a ON a.attrelid = t.original
+                      WHERE snowflake._null_fraction(t.original, a.attnum) <> coalesce(snowflake._null_fraction(t.twin, a.attnum), -1)) x
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._analyze(%L, %L)', (work.part).seq, x.relid), snowflake._owner(x.relid),
+                format('collects statistics of table %s; SHARE UPDATE EXCLUSIVE lock', x.relid)) step
+            ORDER BY x.relid::oid;
+END
+$function$;
+
 -- Returns the steps that add foreign keys between shadow columns and validate them.
 CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
@@ -105,6 +128,7 @@ CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause 
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
 END
 $function$;

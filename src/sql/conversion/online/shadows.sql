@@ -39,6 +39,18 @@ CREATE FUNCTION snowflake._pages_of(tab regclass)
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
+-- Returns which part of a column's values the statistics of the server take for null; NULL: there are no statistics.
+CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
+    RETURNS real
+    AS 'MODULE_PATHNAME', 'snowflake_null_fraction'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- Lets statement_timeout count from now on.
+CREATE FUNCTION snowflake._restart_statement_timeout()
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_restart_statement_timeout'
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
 -- Lets pg_stat_activity show what the session does.
 CREATE FUNCTION snowflake._show_activity(activity text)
     RETURNS void
