@@ -120,7 +120,7 @@ ROLLBACK;
 -- The owner converts, in one session. The forger goes on meanwhile, and takes even the trigger of the conversion.
 SET ROLE online_owner;
 SELECT command FROM snowflake.conversion_plan('ordinary_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step;
-SELECT snowflake._add_shadows('ordinary_id_seq');
+SELECT snowflake._add_shadows('ordinary_id_seq', 'ordinary');
 RESET ROLE;
 SELECT forge_after('ordinary');
 INSERT INTO ordinary DEFAULT VALUES RETURNING *;
@@ -148,7 +148,7 @@ INSERT INTO ordinary DEFAULT VALUES RETURNING innocent, small;
 SELECT snowflake.convert_sequence_to_snowflake('locked_id_seq');
 INSERT INTO locked DEFAULT VALUES RETURNING innocent, small;
 -- Taken back.
-SELECT snowflake._add_shadows('cancelled_id_seq');
+SELECT snowflake._add_shadows('cancelled_id_seq', 'cancelled');
 RESET ROLE;
 SELECT forge_after('cancelled');
 SET ROLE online_owner;
@@ -168,7 +168,7 @@ RESET ROLE;
 \c -
 SELECT forged.next_step('forged.super_id_seq') \gexec
 \c -
-SELECT snowflake._add_shadows('forged.super_id_seq');
+SELECT snowflake._add_shadows('forged.super_id_seq', 'forged.super');
 \c -
 SELECT forged.forge_after('super');
 SELECT forged.forge('super', '~snowflake_id', 'NEW.innocent IS DISTINCT FROM NEW.id', 'forged.elsewhere');

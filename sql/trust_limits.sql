@@ -144,7 +144,7 @@ SET ROLE regress_limits_owner;
 CREATE TABLE s (id serial PRIMARY KEY, x integer);
 CREATE INDEX ON s ((id + x));
 RESET ROLE;
-SELECT snowflake._add_shadows('s_id_seq');
+SELECT snowflake._add_shadows('s_id_seq', 's');
 DELETE FROM events;
 SELECT snowflake.cancel_conversion('s_id_seq');
 SELECT DISTINCT tag, as_whom FROM events ORDER BY 1, 2;

@@ -321,10 +321,22 @@ Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-// _wait_for_vacuum(oid) returns void
-SNOWFLAKE_FUNCTION(snowflake_wait_for_vacuum);
-Datum snowflake_wait_for_vacuum(PG_FUNCTION_ARGS) {
-    relations::wait_for_vacuum(PG_GETARG_OID(0));
+// _wait_for_holders(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_wait_for_holders);
+Datum snowflake_wait_for_holders(PG_FUNCTION_ARGS) {
+    relations::wait_for_holders(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
+// _raise_lock_timeout(text, text, text) returns void
+SNOWFLAKE_FUNCTION(snowflake_raise_lock_timeout);
+Datum snowflake_raise_lock_timeout(PG_FUNCTION_ARGS) {
+    // The server sets it again where the error is caught.
+    error_context_stack = nullptr;
+    ereport(ERROR, errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+            errmsg("%s", text_to_cstring(PG_GETARG_TEXT_PP(0))),
+            errdetail("%s", text_to_cstring(PG_GETARG_TEXT_PP(1))),
+            errhint("%s", text_to_cstring(PG_GETARG_TEXT_PP(2))));
     PG_RETURN_VOID();
 }
 

@@ -133,6 +133,27 @@ Datum snowflake_pages_of(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(std::int64_t{shadow::lock_and_count_pages(PG_GETARG_OID(0))});
 }
 
+// _restart_statement_timeout() returns void
+SNOWFLAKE_FUNCTION(snowflake_restart_statement_timeout);
+Datum snowflake_restart_statement_timeout(PG_FUNCTION_ARGS) {
+    if (StatementTimeout > 0 && get_timeout_active(STATEMENT_TIMEOUT))
+        enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
+    PG_RETURN_VOID();
+}
+
+// _null_fraction(oid, smallint) returns real
+SNOWFLAKE_FUNCTION(snowflake_null_fraction);
+Datum snowflake_null_fraction(PG_FUNCTION_ARGS) {
+    HeapTuple tuple =
+        SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(PG_GETARG_OID(0)),
+                        Int16GetDatum(PG_GETARG_INT16(1)), BoolGetDatum(false)); // not of children
+    if (!HeapTupleIsValid(tuple))
+        PG_RETURN_NULL();
+    const float4 fraction = reinterpret_cast<Form_pg_statistic>(GETSTRUCT(tuple))->stanullfrac;
+    ReleaseSysCache(tuple);
+    PG_RETURN_FLOAT4(fraction);
+}
+
 // _show_activity(text) returns void
 SNOWFLAKE_FUNCTION(snowflake_show_activity);
 Datum snowflake_show_activity(PG_FUNCTION_ARGS) {

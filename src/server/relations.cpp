@@ -18,6 +18,11 @@ bool is_at_hand(Oid relation) {
     return true;
 }
 
+LOCKMODE mode_of_lock(Oid relation) {
+    return get_rel_relkind(relation) == RELKIND_SEQUENCE ? ShareRowExclusiveLock
+                                                         : AccessExclusiveLock;
+}
+
 Relation open_to_read(Oid relid) {
     if (!lock(relid, AccessShareLock))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
@@ -132,9 +137,13 @@ void hold_schema(Oid relation) {
     table_close(schemas, NoLock);
 }
 
-void wait_for_vacuum(Oid relation) {
-    if (lock(relation, ShareUpdateExclusiveLock))
-        UnlockRelationOid(relation, ShareUpdateExclusiveLock);
+void wait_for_holders(Oid relation) {
+    if (!lock(relation, ShareUpdateExclusiveLock))
+        return;
+    UnlockRelationOid(relation, ShareUpdateExclusiveLock);
+    LOCKTAG tag;
+    SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
+    WaitForLockers(tag, mode_of_lock(relation), false);
 }
 
 // A session does not wait for a lock that it could not have, and the relation can change hands
@@ -147,8 +156,7 @@ bool lock(Oid relation, LOCKMODE mode) {
 }
 
 bool lock(Oid relation) {
-    const bool is_sequence = get_rel_relkind(relation) == RELKIND_SEQUENCE;
-    return lock(relation, is_sequence ? ShareRowExclusiveLock : AccessExclusiveLock);
+    return lock(relation, mode_of_lock(relation));
 }
 
 bool own_as_serial(Oid sequence) {

@@ -23,10 +23,11 @@ bool lock(Oid relation);
 // moment.
 void hold_schema(Oid relation);
 
-// Waits until no VACUUM or ANALYZE runs on a relation, and keeps no lock. Those that the server
-// runs by itself are cancelled when somebody has waited for them for deadlock_timeout. lock() would
-// make everybody else queue behind it for as long.
-void wait_for_vacuum(Oid relation);
+// Waits until those who hold locks that lock() would wait for have ended their transactions, and
+// keeps no lock: nobody queues behind this wait, as everybody would behind lock(). A VACUUM or
+// ANALYZE comes first: those that the server runs by itself are cancelled when somebody has waited
+// for their lock for deadlock_timeout.
+void wait_for_holders(Oid relation);
 
 // Makes a sequence belong to its column like that of a serial, if the catalog still records it as
 // that of an identity and the column is none. Locks it. Returns whether it did.

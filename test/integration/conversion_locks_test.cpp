@@ -43,9 +43,11 @@ std::future<std::string> start_conversion(Session &session, const std::string &l
     return std::async(std::launch::async, [&session] { return session.sqlstate(convert); });
 }
 
-std::string waits_for(pid_t backend, const std::string &relation) {
-    return "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = " + std::to_string(backend) +
-           " AND relation = '" + relation + "'::regclass)";
+// Until another transaction ends, and in nobody's way.
+std::string waits_for_end_of(pid_t backend, pid_t other) {
+    return "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'virtualxid' AND pid = " +
+           std::to_string(backend) + " AND " + std::to_string(other) + " = ANY (pg_blocking_pids(" +
+           std::to_string(backend) + ")))";
 }
 
 // More than reading takes.
@@ -67,11 +69,13 @@ TEST_F(ConversionLocks, NothingIsHeldWhileOneIsWaitedFor) {
                                            : "SELECT * FROM " + relation);
         converter.run("BEGIN");
         auto outcome = start_conversion(converter, "0");
-        // It tries the others first, and then gives them up for as long as it takes.
-        wait_for(observer,
-                 waits_for(backend, relation) + " AND NOT " + holds_strong_locks(backend));
+        // It tries all first, and then gives them up for as long as it takes.
+        wait_for(observer, waits_for_end_of(backend, reader.backend()) + " AND NOT " +
+                               holds_strong_locks(backend));
         Session writer(server_);
-        EXPECT_EQ(writer.sqlstate("INSERT INTO t1 SELECT 1 WHERE false"), "00000");
+        for (const char *const tab : {"t0 (item)", "t1 (item)", "t7 (item)"})
+            EXPECT_EQ(writer.sqlstate("INSERT INTO " + std::string(tab) + " SELECT '' WHERE false"),
+                      "00000");
         EXPECT_EQ(outcome.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
         reader.run("COMMIT");
         EXPECT_EQ(outcome.get(), "00000");

@@ -220,7 +220,8 @@ Footprint footprint_of(Session &session, const std::string &command) {
     session.run(command);
     Footprint footprint = {
         .strong_locks = session.number(
-            "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN"
+            "SELECT count(DISTINCT relation) FROM pg_locks WHERE pid = pg_backend_pid() AND "
+            "relation IN"
             " ('customers'::regclass, 'orders'::regclass, 'tags'::regclass) AND mode IN"
             " ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')"),
         .rows_read = session.number(rows_read) - read_before,
@@ -258,8 +259,11 @@ TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
             continue;
         ++strong;
         EXPECT_EQ(footprint.rows_read, 0);
+        const bool is_of_one_table = command.find("_add_shadows") != std::string::npos;
+        EXPECT_TRUE(!is_of_one_table || footprint.strong_locks == 1) << command;
     }
-    EXPECT_EQ(strong, 4); // a trial, columns, foreign keys, and the swap
+    // A trial, columns of three tables, four foreign keys, and the swap.
+    EXPECT_EQ(strong, 9);
     // A conversion with a lock does read and write what it keeps others from.
     Session locked(server_, "locked");
     const Footprint footprint =
@@ -273,7 +277,8 @@ TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
 TEST_F(Online, ChecksAreValidatedBesideWriters) {
     Session session(server_);
     session.run(rows(1000));
-    session.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    session.run("SELECT snowflake._add_shadows('customers_id_seq', 'customers'), "
+                "snowflake._add_shadows('customers_id_seq', 'orders')");
     session.run("SELECT snowflake._fill_range('customers', 0, 1000, false)");
     const std::string check =
         session.text("SELECT snowflake._next_check_to_validate('customers_id_seq', 'customers')");
@@ -494,7 +499,8 @@ std::string waits_for_a_lock(pid_t backend) {
 TEST_F(Online, ALockedRowHoldsUpNobodyElse) {
     Session observer(server_);
     observer.run(rows(1000));
-    observer.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    observer.run("SELECT snowflake._add_shadows('customers_id_seq', 'customers'), "
+                 "snowflake._add_shadows('customers_id_seq', 'orders')");
     Session holder(server_);
     holder.run("BEGIN; SELECT FROM customers WHERE id IN (5, 6) FOR UPDATE");
     Session filler(server_);
@@ -515,7 +521,8 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
     const Server standby = Server::standby_of(server_);
     Session observer(server_);
     observer.run(rows(5000));
-    observer.run("SELECT snowflake._add_shadows('customers_id_seq')");
+    observer.run("SELECT snowflake._add_shadows('customers_id_seq', 'customers'), "
+                 "snowflake._add_shadows('customers_id_seq', 'orders')");
     wait_for(observer,
              "(SELECT count(*) FROM pg_stat_replication WHERE replay_lsn IS NOT NULL) = 1");
     Session replica(standby);

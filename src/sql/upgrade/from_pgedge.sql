@@ -133,7 +133,7 @@ DO $update$
 DECLARE
     patience constant text := current_setting('lock_timeout');
     deadline constant timestamptz := clock_timestamp() + nullif(patience::interval, interval '0');
-    turn interval;  -- that the update may wait while it holds locks: too short for a deadlock to be found
+    latest timestamptz; -- until when an attempt waits for locks: too short for a deadlock to be found
     wanted oid[];
     awaited oid;    -- what the last attempt did not get
     next oid;
@@ -150,11 +150,12 @@ BEGIN
             IF awaited IS NOT NULL THEN
                 next := awaited;
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
-                PERFORM snowflake._lock(awaited);
+                PERFORM snowflake._wait_for_holders(awaited);
             END IF;
-            turn := current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
-            FOREACH next IN ARRAY wanted LOOP
-                PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
+            latest := least(clock_timestamp() + current_setting('deadlock_timeout')::interval * (0.25 + random() / 4), deadline);
+            FOREACH next IN ARRAY awaited || wanted LOOP
+                CONTINUE WHEN next IS NULL;
+                PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._lock(next);
             END LOOP;
             EXIT;

@@ -28,11 +28,7 @@ CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval
 DECLARE
     progress snowflake._fill_progress;
 BEGIN
-    IF NOT EXISTS (SELECT FROM unnest((snowflake._conversion_part(seq, online => true)).columns) c
-                       WHERE c.relid = tab AND c.widened) THEN
-        RAISE EXCEPTION 'the conversion of sequence % widens no column of table %', seq, tab
-            USING ERRCODE = 'object_not_in_prerequisite_state';
-    END IF;
+    PERFORM snowflake._require_widened(snowflake._conversion_part(seq, online => true), tab);
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
@@ -149,12 +145,14 @@ END
 $function$;
 
 -- Fills the shadow columns of one batch, or of rows that were locked. A lock timeout of the caller's bounds the wait
--- for each lock; then the next transaction tries again.
+-- for each lock; then the next transaction tries again. A statement timeout bounds the batch: it would end each call at about
+-- the same page, and the next call begins with the first.
 CREATE FUNCTION snowflake._fill_next(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
+    PERFORM snowflake._restart_statement_timeout();
     BEGIN
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
@@ -207,6 +205,7 @@ BEGIN
     IF progress.max_lag IS NULL OR coalesce(snowflake._replica_lag(), 0) <= progress.max_lag THEN
         RETURN false;
     END IF;
+    PERFORM snowflake._restart_statement_timeout();
     PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
     PERFORM pg_sleep(0.2);
     RETURN true;
@@ -219,6 +218,7 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
+    PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._pages_of(tab);
     PERFORM snowflake._hold_schema(tab);
@@ -286,6 +286,24 @@ BEGIN
     END LOOP;
 END
 $procedure$;
+
+-- Collects the statistics of a table with shadow columns. That evaluates expressions of its indexes.
+CREATE FUNCTION snowflake._analyze(seq regclass, tab regclass)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, online => true);
+BEGIN
+    PERFORM snowflake._require_widened(part, tab);
+    PERFORM snowflake._require_no_obstacles(part);
+    -- The command names the table: its owner must not put another in its place.
+    PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_schema(tab);
+    PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
+    PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
+END
+$function$;
 
 -- Looks whether all rows satisfy a foreign key between shadow columns.
 CREATE FUNCTION snowflake._validate_key(seq regclass, tab regclass, constraint_name name)

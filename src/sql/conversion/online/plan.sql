@@ -19,15 +19,16 @@ CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
     AS $function$
 BEGIN
-    IF EXISTS (SELECT FROM unnest(work.shadows) s
-                   WHERE s.trigger_name IS NULL OR NOT s.is_exact)
-       OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.twin IS NULL) THEN
-        RETURN QUERY
-            SELECT * FROM snowflake._step(
-                format('SELECT snowflake._add_shadows(%L%s)', (work.part).seq, ', ' || quote_literal(nullif(((work.part).wishes).also, ''))), NULL,
-                format('adds columns and triggers to tables %s; ACCESS EXCLUSIVE locks, briefly',
-                       (SELECT string_agg(DISTINCT s.relid::text, ', ') FROM unnest(work.shadows) s)));
-    END IF;
+    RETURN QUERY
+        SELECT step.*
+            FROM (SELECT s.relid FROM unnest(work.shadows) s WHERE s.trigger_name IS NULL OR NOT s.is_exact
+                  UNION
+                  SELECT t.relid FROM unnest(work.checks) t WHERE t.twin IS NULL) x
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._add_shadows(%L, %L%s)', (work.part).seq, x.relid,
+                       ', ' || quote_literal(nullif(((work.part).wishes).also, ''))), snowflake._owner(x.relid),
+                format('adds columns and triggers to table %s; ACCESS EXCLUSIVE lock, briefly', x.relid)) step
+            ORDER BY x.relid::oid;
     RETURN QUERY
         SELECT step.*
             FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
@@ -68,6 +69,29 @@ BEGIN
 END
 $function$;
 
+-- Returns the steps that collect statistics of shadow columns, and of expressions in indexes on them, where those in use have
+-- some. Statistics from when a shadow was being filled tell of nulls that its column does not have.
+CREATE FUNCTION snowflake._preparations_of_statistics(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM (SELECT s.relid FROM unnest(work.shadows) s
+                      WHERE snowflake._null_fraction(s.relid, s.attnum) <> coalesce(snowflake._null_fraction(s.relid, s.shadow), -1)
+                  UNION
+                  SELECT t.relid
+                      FROM unnest(work.indexes) t
+                      JOIN pg_attribute a ON a.attrelid = t.original
+                      WHERE snowflake._null_fraction(t.original, a.attnum) <> coalesce(snowflake._null_fraction(t.twin, a.attnum), -1)) x
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._analyze(%L, %L)', (work.part).seq, x.relid), snowflake._owner(x.relid),
+                format('collects statistics of table %s; SHARE UPDATE EXCLUSIVE lock', x.relid)) step
+            ORDER BY x.relid::oid;
+END
+$function$;
+
 -- Returns the steps that add foreign keys between shadow columns and validate them.
 CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
@@ -76,9 +100,13 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM snowflake._step(format('SELECT snowflake._add_keys(%L)', (work.part).seq), NULL,
-                                 'adds foreign keys of the new columns, NOT VALID; locks the tables briefly') step
-            WHERE EXISTS (SELECT FROM unnest(work.keys) t WHERE t.twin IS NULL);
+            FROM unnest(work.keys) t
+            JOIN pg_constraint k ON k.oid = t.original
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._add_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
+                format('adds a foreign key of the new columns, NOT VALID; ACCESS EXCLUSIVE lock on %s, briefly',
+                       concat_ws(' and ', t.relid, nullif(k.confrelid, t.relid)::regclass))) step
+            WHERE t.twin IS NULL;
     RETURN QUERY
         SELECT step.*
             FROM unnest(work.keys) t
@@ -100,6 +128,7 @@ CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause 
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
 END
 $function$;

@@ -39,6 +39,18 @@ CREATE FUNCTION snowflake._pages_of(tab regclass)
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
+-- Returns which part of a column's values the statistics of the server take for null; NULL: there are no statistics.
+CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
+    RETURNS real
+    AS 'MODULE_PATHNAME', 'snowflake_null_fraction'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- Lets statement_timeout count from now on.
+CREATE FUNCTION snowflake._restart_statement_timeout()
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_restart_statement_timeout'
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
 -- Lets pg_stat_activity show what the session does.
 CREATE FUNCTION snowflake._show_activity(activity text)
     RETURNS void
@@ -208,11 +220,11 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that add shadow columns, the triggers that keep them, and their checks. The trigger comes first,
+-- Returns the steps that add shadow columns to a table, the triggers that keep them, and their checks. The trigger comes first,
 -- so that every row that is written from now on passes the constraint. That is what proves, once it is valid, that
 -- no row differs; and for a column without nulls that there is none in its shadow, so that the swap need not look.
 -- Another constraint of the same name proves nothing.
-CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part)
+CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part, tab regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET quote_all_identifiers = off -- the name of the sequence is compared
@@ -224,6 +236,7 @@ BEGIN
     FOR s IN
         SELECT x.*, a.attnotnull FROM unnest(shadows) x
             JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
+            WHERE x.relid = tab
     LOOP
         RETURN QUERY
             SELECT step.*
@@ -259,6 +272,6 @@ BEGIN
             FROM snowflake._check_twins(shadows) t
             CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
                                                snowflake._owner(t.relid)) step
-            WHERE t.twin IS NULL;
+            WHERE t.twin IS NULL AND t.relid = tab;
 END
 $function$;

@@ -1,5 +1,5 @@
--- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks,
--- "keys" foreign keys, "swap" ends it, "cancel" takes it back. Each is one short transaction, with the locks of
+-- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks to a
+-- table, "key" a foreign key, "swap" ends it, "cancel" takes it back. Each is one short transaction, with the locks of
 -- locks.sql, and refuses to run unless what it builds on is there.
 
 -- Raises an error that names what is left to do before a stage.
@@ -39,12 +39,36 @@ BEGIN
 END
 $function$;
 
+-- Raises an error unless a conversion widens columns of a table.
+CREATE FUNCTION snowflake._require_widened(part snowflake._conversion_part, tab regclass)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF NOT EXISTS (SELECT FROM unnest(part.columns) c WHERE c.relid = tab AND c.widened) THEN
+        RAISE EXCEPTION 'the conversion of sequence % widens no column of table %', part.seq, tab
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+END
+$function$;
+
+-- Returns the relations among some that are the caller's to lock.
+CREATE FUNCTION snowflake._lockable(relations oid[])
+    RETURNS regclass[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(SELECT c.oid::regclass FROM pg_class c WHERE c.oid = ANY (relations) AND snowflake._may_become(c.relowner) ORDER BY c.oid);
+END
+$function$;
+
 -- Returns what a stage of a conversion without a long lock works with.
-CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, stage text)
+CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
+    stage constant text := request.stage;
     state snowflake._conversion_state;
 BEGIN
     IF stage <> 'cancel' THEN
@@ -57,21 +81,22 @@ BEGIN
     state.emptied := '{}';
     CASE stage
         WHEN 'shadows' THEN
-            state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part) s);
-            state.wanted := snowflake._wanted_locks(part);
-        WHEN 'keys' THEN
+            PERFORM snowflake._require_widened(part, request.tab);
+            state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part, request.tab) s);
+            state.wanted := ARRAY[request.tab];
+        WHEN 'key' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
-            state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part) s);
-            state.wanted := snowflake._wanted_locks(part);
+            state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part, request.tab, request.twin) s);
+            state.wanted := snowflake._lockable(ARRAY(
+                SELECT x FROM snowflake._key_twins(snowflake._shadows(part.columns)) t
+                    JOIN pg_constraint k ON k.oid = t.original
+                    CROSS JOIN LATERAL (VALUES (k.conrelid), (k.confrelid)) both_tables(x)
+                    WHERE t.relid = request.tab AND t.name = request.twin));
         WHEN 'cancel' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);
-            state.wanted := ARRAY(SELECT x.relid
-                                      FROM (SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
-                                            UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s,
-                                                                snowflake._table_partners(s.relid, s.shadow) p) x(relid)
-                                      JOIN pg_class c ON c.oid = x.relid
-                                      WHERE snowflake._may_become(c.relowner)
-                                      ORDER BY x.relid::oid);
+            state.wanted := snowflake._lockable(ARRAY(
+                SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
+                UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s, snowflake._table_partners(s.relid, s.shadow) p));
     END CASE;
     state.altered := cardinality(snowflake._shadows_to_cancel(part));
     state.always := false;
@@ -79,58 +104,40 @@ BEGIN
 END
 $function$;
 
--- Does what _state_under_locks() does, again and again where a lock is not to be had soon. Other sessions queue
--- behind a lock that is waited for. An attempt therefore ends after lock_timeout, and lets them pass for as long.
--- Where there is none, it ends a second after deadlock_timeout: that is when the server cancels an autovacuum that
--- holds a lock, as it will where all rows have just been changed.
-CREATE FUNCTION snowflake._state_by_attempts(request snowflake._conversion_request)
-    RETURNS snowflake._conversion_state
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    AS $function$
-DECLARE
-    patience constant interval := 
-        coalesce(nullif(current_setting('lock_timeout')::interval, '0'), current_setting('deadlock_timeout')::interval + '1 s');
-    attempts constant integer := 100;
-BEGIN
-    FOR attempt IN 1 .. attempts LOOP
-        BEGIN
-            RETURN snowflake._state_under_locks(request, patience);
-        EXCEPTION WHEN lock_not_available THEN
-            IF attempt = attempts THEN
-                RAISE;
-            END IF;
-        END;
-        PERFORM pg_sleep_for(patience);
-    END LOOP;
-END
-$function$;
+-- Returns how long a stage tries to get its locks, whatever lock_timeout is: a try disturbs others for a moment only (see
+-- locks.sql).
+CREATE FUNCTION snowflake._patience_of_stage()
+    RETURNS interval
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN interval '10 minutes';
 
 -- Runs a stage of a conversion without a long lock, for a caller with a search_path.
-CREATE FUNCTION snowflake._run_stage(seq regclass, also text, stage text, caller_search_path text)
+CREATE FUNCTION snowflake._run_stage(
+        seq regclass, stage text, caller_search_path text, tab regclass DEFAULT NULL, twin name DEFAULT NULL, also text DEFAULT '')
     RETURNS integer
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
     RETURN (snowflake._conversion_run(
-        snowflake._request(seq, snowflake._least_wishes(also), stage), caller_search_path)).altered;
+        snowflake._request(seq, snowflake._least_wishes(also), stage, tab => tab, twin => twin), caller_search_path)).altered;
 END
 $function$;
 
--- Adds the shadow columns for the conversion of a sequence, and the triggers that keep them. From then on the triggers
--- tell which columns the caller has named to be widened along.
-CREATE FUNCTION snowflake._add_shadows(seq regclass, also text DEFAULT '')
+-- Adds the shadow columns of a table for the conversion of a sequence, and the triggers that keep them. From then on the
+-- triggers tell which columns the caller has named to be widened along.
+CREATE FUNCTION snowflake._add_shadows(seq regclass, tab regclass, also text DEFAULT '')
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, also, 'shadows', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, 'shadows', pg_catalog.current_setting('search_path'), tab, also => also)
 $function$;
 
--- Adds the foreign keys between shadow columns, without looking at the rows that are there.
-CREATE FUNCTION snowflake._add_keys(seq regclass)
+-- Adds a foreign key between shadow columns, without looking at the rows that are there.
+CREATE FUNCTION snowflake._add_key(seq regclass, tab regclass, twin name)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, '', 'keys', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, 'key', pg_catalog.current_setting('search_path'), tab, twin)
 $function$;
 
 -- Runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those
@@ -147,7 +154,7 @@ BEGIN
     IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, wishes, online => true))) THEN
         RETURN; -- It has begun already.
     END IF;
-    state := snowflake._state_by_attempts(request);
+    state := snowflake._state_under_locks(request, snowflake._patience_of_stage());
     state.run_path := snowflake._run_path(caller_search_path);
     PERFORM snowflake._rehearse(state);
 END
@@ -166,7 +173,7 @@ CREATE FUNCTION snowflake.cancel_conversion(seq regclass)
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, '', 'cancel', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(seq, 'cancel', pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.cancel_conversion(regclass) IS
     'takes back a conversion without a long lock that has not ended; returns the number of columns that were being widened';

@@ -322,9 +322,9 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that add foreign keys between shadow columns. Short: the rows that are there are looked at
--- later.
-CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part)
+-- Returns the step that adds a foreign key between shadow columns, unless it is there. Short: the rows that are there are
+-- looked at later.
+CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part, tab regclass, twin name)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
@@ -333,7 +333,7 @@ BEGIN
         SELECT step.*
             FROM snowflake._key_twins(snowflake._shadows(part.columns)) t
             CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
-                                               snowflake._owner(t.relid), format('SHARE ROW EXCLUSIVE lock on %s', t.relid)) step
-            WHERE t.twin IS NULL;
+                                               snowflake._owner(t.relid)) step
+            WHERE t.relid = tab AND t.name = _key_steps.twin AND t.twin IS NULL;
 END
 $function$;

@@ -13,10 +13,11 @@ CREATE FUNCTION snowflake._hold_schema(relation oid)
     AS 'MODULE_PATHNAME', 'snowflake_hold_schema'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Waits until no VACUUM or ANALYZE runs on a relation of the caller; keeps no lock.
-CREATE FUNCTION snowflake._wait_for_vacuum(relation oid)
+-- Waits until those who hold what _lock() would wait for have ended their transactions; keeps no lock, and nobody queues
+-- behind this wait.
+CREATE FUNCTION snowflake._wait_for_holders(relation oid)
     RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_wait_for_vacuum'
+    AS 'MODULE_PATHNAME', 'snowflake_wait_for_holders'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Bounds the wait for each lock from now on, until the calling function ends; NULL: no bound.

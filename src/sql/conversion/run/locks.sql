@@ -1,13 +1,82 @@
 -- Locks: all that the commands of a conversion name is locked before the first of them runs, or nothing is.
 --
 -- No order of locks is safe. A session that has taken a number before it inserts locks the sequence first; an
--- INSERT locks the table first. A conversion that does not get a lock soon, while it holds others, therefore
--- gives all of them up, waits for that lock alone, and tries again: no other session is ever part of a deadlock
--- because of it. The locks are those of a subtransaction, whose end by an error gives them back.
+-- INSERT locks the table first. And whoever asks for a table meanwhile queues behind the conversion, and looks for a deadlock
+-- after deadlock_timeout. A try to get all locks therefore ends before that: half of deadlock_timeout after its first lock, no
+-- session has waited for it long enough to look, whatever the order of locks was. A try that fails gives all locks back:
+-- they are those of a subtransaction, whose end by an error does that. Then the conversion waits in nobody's way for those who
+-- hold the lock that it did not get, and pauses: longer after each try, and several times as long as the try took, so
+-- that clients have most of the time for themselves.
+
+-- Describes the sessions that hold locks of a relation that _lock() waits for, one a line; NULL: there are none. Shows of other
+-- roles' sessions what pg_stat_activity shows to the caller.
+CREATE FUNCTION snowflake._holders(relation oid)
+    RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET jit = off
+    AS $function$
+DECLARE
+    is_sequence constant boolean := EXISTS (SELECT FROM pg_class c WHERE c.oid = _holders.relation AND c.relkind = 'S');
+BEGIN
+    RETURN (
+        SELECT string_agg(
+                   concat(coalesce('process ' || h.pid, 'a prepared transaction'), ' holds ', h.modes,
+                          ', in a transaction of ' || round(extract(epoch FROM clock_timestamp() - a.xact_start)) || ' s',
+                          CASE WHEN a.state LIKE 'idle in%' THEN ' that is idle' END,
+                          ': ' || left(regexp_replace(nullif(a.query, '<insufficient privilege>'), '\s+', ' ', 'g'), 100)),
+                   E'\n' ORDER BY a.xact_start, h.pid)
+            FROM (SELECT l.pid, string_agg(DISTINCT l.mode, ', ') AS modes
+                      FROM pg_locks l
+                      WHERE l.locktype = 'relation' AND l.relation = _holders.relation AND l.granted
+                        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                        AND l.pid IS DISTINCT FROM pg_backend_pid()
+                        AND NOT (is_sequence AND l.mode IN ('AccessShareLock', 'RowShareLock'))
+                      GROUP BY l.pid, l.virtualtransaction) h
+            LEFT JOIN pg_stat_activity a ON a.pid = h.pid);
+END
+$function$;
+
+-- Raises the error of a lock timeout, without the CONTEXT of the functions that were running.
+CREATE FUNCTION snowflake._raise_lock_timeout(message text, detail text, hint text)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_raise_lock_timeout'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Raises the error of a conversion that did not get its locks.
+CREATE FUNCTION snowflake._give_up(
+        request snowflake._conversion_request,
+        awaited regclass, -- what the last try did not get; NULL: none of its own
+        met text,         -- who held it
+        tries integer, patience interval)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    kind constant "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = awaited);
+BEGIN
+    PERFORM snowflake._raise_lock_timeout(
+        CASE WHEN kind IS NULL THEN format('could not obtain the locks to convert sequence %s', request.seq)
+             ELSE format('could not obtain %s on %s %s',
+                         CASE kind WHEN 'S' THEN 'SHARE ROW EXCLUSIVE lock' ELSE 'ACCESS EXCLUSIVE lock' END,
+                         CASE kind WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END,
+                         awaited) END,
+        concat_ws(E'\n', format('Gave up after tries: %s, in %s.', tries, patience), met),
+        CASE WHEN request.stage IS NULL
+             THEN 'Nothing has changed. Call the function again, with a longer lock_timeout, or when these transactions have ended.'
+             ELSE 'Nothing has changed. Run the command again, or first end these transactions.' END);
+END
+$function$;
+
+-- Returns the longest time that a try to get all locks may take, from its first lock on. Not always the same, lest two
+-- conversions give up at the same moment again and again.
+CREATE FUNCTION snowflake._turn()
+    RETURNS interval
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+    RETURN pg_catalog.current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
 
 -- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with;
--- 0: no limit. While one lock is waited for, another relation can come to depend on the sequence: the locks are
--- taken until there is nothing new. The state that is returned was read when all of them were there.
+-- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
+-- the sequence: then there is one more try. The state that is returned was read when all locks were there.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -15,51 +84,53 @@ CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_reque
     AS $function$
 DECLARE
     deadline constant timestamptz := clock_timestamp() + nullif(patience, interval '0');
-    turn interval;      -- that an attempt may wait while it holds locks: too short for a deadlock to be found
-    started timestamptz;
-    awaited regclass;   -- what the last attempt did not get
+    tries integer := -1;
+    started timestamptz; -- when the try asked for its first lock
+    latest timestamptz;  -- when it waits no longer
+    awaited regclass;    -- what the last try did not get
     next regclass;
+    met text;            -- who held it
     wanted regclass[] := '{}';
-    locked regclass[];
     state snowflake._conversion_state;
 BEGIN
     LOOP
         BEGIN
-            locked := '{}';
+            tries := tries + 1;
+            started := NULL;
             next := awaited;
             IF awaited IS NOT NULL THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
-                PERFORM snowflake._wait_for_vacuum(awaited);
-                PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
-                PERFORM snowflake._lock(awaited);
+                PERFORM snowflake._wait_for_holders(awaited);
             END IF;
-            -- Not always the same, lest two conversions give up at the same moment again and again.
-            turn := current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
-            LOOP
-                FOREACH next IN ARRAY wanted LOOP
-                    CONTINUE WHEN next = ANY (locked);
-                    PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
-                    started := clock_timestamp();
-                    PERFORM snowflake._lock(next);
-                    turn := turn - (clock_timestamp() - started);
-                END LOOP;
-                next := NULL;
-                PERFORM snowflake._wait_at_most(least(turn, deadline - clock_timestamp()));
-                -- The commands name their relations: nobody puts another in the place of a schema.
-                PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
-                locked := locked || wanted;
-                -- This locks what views read.
-                state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
-                wanted := state.wanted;
-                EXIT WHEN wanted <@ locked;
+            started := clock_timestamp();
+            latest := least(started + snowflake._turn(), deadline);
+            FOREACH next IN ARRAY wanted LOOP
+                PERFORM snowflake._wait_at_most(latest - clock_timestamp());
+                PERFORM snowflake._lock(next);
             END LOOP;
-            RETURN state;
+            next := NULL;
+            PERFORM snowflake._wait_at_most(latest - clock_timestamp());
+            -- The commands name their relations: nobody puts another in the place of a schema.
+            PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
+            -- This locks what views read.
+            state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
+            IF state.wanted <@ wanted IS NOT FALSE THEN
+                RETURN state;
+            END IF;
+            RAISE lock_not_available;
         EXCEPTION WHEN lock_not_available THEN
-            IF clock_timestamp() >= deadline THEN
-                RAISE;
+            IF next IS NULL AND NOT state.wanted <@ wanted THEN
+                wanted := state.wanted;
+                CONTINUE;
             END IF;
             awaited := next;
+            wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
+            met := coalesce(snowflake._holders(awaited), met);
         END;
+        IF clock_timestamp() >= deadline THEN
+            PERFORM snowflake._give_up(request, awaited, met, tries, patience);
+        END IF;
+        PERFORM pg_sleep_for(least((clock_timestamp() - started) * (4 + least(tries, 60)), deadline - clock_timestamp()));
     END LOOP;
 END
 $function$;

@@ -184,11 +184,8 @@ CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request,
 DECLARE
     state snowflake._conversion_state;
 BEGIN
-    IF request.stage IS NULL THEN
-        state := snowflake._state_under_locks(request, current_setting('lock_timeout')::interval);
-    ELSE
-        state := snowflake._state_by_attempts(request);
-    END IF;
+    state := snowflake._state_under_locks(request, CASE WHEN request.stage IS NULL THEN current_setting('lock_timeout')::interval
+                                                        ELSE snowflake._patience_of_stage() END);
     PERFORM snowflake._require_visible(state.constraints);
     IF NOT request.is_back AND snowflake._makes_snowflakes(request.wishes) AND coalesce(request.stage, 'swap') = 'swap' THEN
         PERFORM snowflake._require_room(state.part);

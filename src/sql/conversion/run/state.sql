@@ -5,15 +5,17 @@
 CREATE TYPE snowflake._conversion_request AS (
     seq regclass, is_back boolean,
     wishes snowflake._conversion_wishes,
-    stage text, -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    stage text,  -- of a conversion without a long lock, see online/stages.sql; NULL: all at once
+    tab regclass, twin name, -- the table, and the foreign key, that the stage is about
     partitioning snowflake._partition_request); -- NULL but for the stages of partitions/stages.sql
 
 CREATE FUNCTION snowflake._request(
         seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), stage text DEFAULT NULL,
-        is_back boolean DEFAULT false, partitioning snowflake._partition_request DEFAULT NULL)
+        is_back boolean DEFAULT false, tab regclass DEFAULT NULL, twin name DEFAULT NULL,
+        partitioning snowflake._partition_request DEFAULT NULL)
     RETURNS snowflake._conversion_request
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(seq, is_back, wishes, stage, partitioning)::snowflake._conversion_request;
+    RETURN ROW(seq, is_back, wishes, stage, tab, twin, partitioning)::snowflake._conversion_request;
 
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
@@ -202,7 +204,7 @@ BEGIN
     IF coalesce(request.stage, 'rehearsal') = 'rehearsal' THEN
         RETURN snowflake._state_of_conversion(part, is_rehearsal => request.stage IS NOT NULL);
     END IF;
-    RETURN snowflake._state_of_stage(part, request.stage);
+    RETURN snowflake._state_of_stage(part, request);
 END
 $function$;
 
