@@ -120,6 +120,16 @@ ALTER TABLE checked DROP safe;
 SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq', layout => 'javascript');
 INSERT INTO checked DEFAULT VALUES RETURNING made('checked_id_seq', id);
 
+-- Without a long lock. Until the end the columns hold no IDs.
+CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);
+INSERT INTO online (item) VALUES ('old');
+\set ECHO none
+\t on
+SELECT command FROM snowflake.conversion_plan('online_id_seq', online => true, layout => 'javascript') WHERE command IS NOT NULL \gexec
+\t off
+\set ECHO all
+INSERT INTO online (item) VALUES ('new') RETURNING made('online_id_seq', id);
+
 -- Strides: as many as the counter has room for.
 CREATE SEQUENCE blocks INCREMENT 50;
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep', layout => 'javascript');

@@ -38,6 +38,8 @@ node_clients=(node_postgres knex sequelize typeorm drizzle kysely mikro_orm)
 # Those that read the keys of the rows that they insert by RETURNING, or let the default make them.
 plain_clients=(psycopg2 psycopg3 sqlalchemy django peewee odbc activerecord sequel pdo eloquent dbd rose dbix_class pgx
     "${node_clients[@]}")
+# Those that have a step "exact", for IDs as numbers of JavaScript.
+exact_clients=(node_postgres kysely)
 # Those that have a step "ask", for numbers and keys that only the server's own functions tell.
 asking_clients=(psycopg2 psycopg3 sqlalchemy odbc pdo dbd dbix_class eclipselink pgx node_postgres)
 # Those that know a serial by its default, and find none where that calls snowflake.nextval.
@@ -250,6 +252,10 @@ test_client() {
     check "$1: new tables" client_on_new_tables "$1"
     check "$1: converted tables" client_on_converted_tables "$1"
     check "$1: converted tables, nextval not redirected" client_alone "$1"
+    ! is_client_of "$1" "${exact_clients[@]}" || {
+        check "$1: IDs below 2^53, new tables" client_gets_numbers "$1"
+        check "$1: IDs below 2^53, converted tables" client_gets_numbers_of_converted_tables "$1"
+    }
     ! is_client_of "$1" "${dumping_clients[@]}" || {
         check "$1: a dumped schema, in an empty database" client_loads_schema "$1"
         check "$1: a dumped schema, nextval not redirected" client_loads_schema_alone "$1"
@@ -275,6 +281,19 @@ client_on_new_tables() {
 # Makes the tables of a client, a row in each, and what the conversion finds.
 make_tables_of_client() {
     client_does "$1" create && client_does "$1" use && holds 'SELECT max(id) < 1000 FROM customers'
+}
+
+# The ID is a number, exact, from the driver and out of JSON.
+client_gets_numbers() {
+    client_database 'snowflake.convert_new_columns = on' "snowflake.layout_of_new_columns = 'javascript'" && redirect_nextval &&
+        client_does "$1" create && client_does "$1" exact && is_well && makes_small_ids
+}
+client_gets_numbers_of_converted_tables() {
+    client_database && make_tables_of_client "$1" && sql_of_app "CALL snowflake.convert_all(layout => 'javascript')" >/dev/null &&
+        client_does "$1" exact && is_well && makes_small_ids
+}
+makes_small_ids() {
+    holds "SELECT max(id) < 2::numeric ^ 53 AND snowflake.get_node(max(id), snowflake.layout_of('customers_id_seq')) = 5 FROM customers"
 }
 
 # Rows from before keep their numbers.

@@ -1,7 +1,7 @@
 // Kysely: serial and bigserial columns by its schema builder, keys by RETURNING.
 const assert = require('assert');
 const { Kysely, PostgresDialect } = require('kysely');
-const { Pool } = require('pg');
+const { Pool, types } = require('pg');
 
 const db = new Kysely({ dialect: new PostgresDialect({ pool: new Pool() }) });
 
@@ -22,6 +22,16 @@ const steps = {
       .select('name').where('customers.id', '=', id).execute();
     assert.equal(found[0].name, 'one');
     console.log('key:', typeof id);
+  },
+  // With the layout "javascript" a key is an exact number, also in JSON.
+  async exact() {
+    types.setTypeParser(types.builtins.INT8, Number);
+    const { id } = await db.insertInto('customers').values({ name: 'small' }).returning('id').executeTakeFirstOrThrow();
+    assert.ok(Number.isSafeInteger(id));
+    const { text, json } = await db.selectFrom('customers').where('id', '=', id)
+      .select((e) => [e.cast('id', 'text').as('text'), e.fn.toJson('customers').as('json')]).executeTakeFirstOrThrow();
+    assert.equal(String(id), text);
+    assert.equal(String(JSON.parse(JSON.stringify(json)).id), text);
   },
   async migrate() {
     await db.schema.alterTable('customers').addColumn('note', 'text').execute();

@@ -1,6 +1,7 @@
-// node-postgres: a bigint comes as a string, and a number in JSON loses digits; a snowflake.id does not.
+// node-postgres: a bigint comes as a string, and a number in JSON loses digits; a snowflake.id does not. With the layout
+// "javascript" both are exact numbers.
 const assert = require('assert');
-const { Client } = require('pg');
+const { Client, types } = require('pg');
 
 const steps = {
   async create(db) {
@@ -22,6 +23,15 @@ const steps = {
     const key = (await db.query('SELECT nextval($1)', ['customers_id_seq'])).rows[0].nextval;
     assert.equal((await db.query('SELECT currval($1)', ['customers_id_seq'])).rows[0].currval, key);
     await db.query("INSERT INTO customers (id, name) VALUES ($1, 'asked')", [key]);
+  },
+  async exact(db) {
+    types.setTypeParser(types.builtins.INT8, Number);
+    const { id, text, json } = (await db.query(`WITH made AS (INSERT INTO customers (name) VALUES ('small') RETURNING *)
+      SELECT id, id::text AS text, to_json(made)::text AS json FROM made`)).rows[0];
+    assert.ok(Number.isSafeInteger(id));
+    assert.equal(String(id), text);
+    assert.equal(String(JSON.parse(json).id), text);
+    assert.equal((await db.query('SELECT name FROM customers WHERE id = $1', [JSON.parse(json).id])).rows[0].name, 'small');
   },
   async migrate(db) {
     await db.query('ALTER TABLE customers ADD COLUMN note text');

@@ -101,15 +101,19 @@ void create_pgedge_1_0(Session &session) {
 
 // Loads the other extensions that a page uses. Returns one that is not installed; empty: none.
 std::string load_others(Server &server, const std::string &page) {
-    if (page != "partitions")
-        return "";
-    for (const char *extension : {"pg_partman", "pg_cron"}) {
+    std::vector<std::string> extensions;
+    if (page == "partitions")
+        extensions = {"pg_partman", "pg_cron"};
+    else if (page == "security")
+        extensions = {"pgcrypto"};
+    for (const std::string &extension : extensions) {
         const std::string look =
-            std::string("SELECT name FROM pg_available_extensions WHERE name = '") + extension +
-            "'";
+            "SELECT name FROM pg_available_extensions WHERE name = '" + extension + "'";
         if (Session(server).texts(look).empty())
             return extension;
     }
+    if (page != "partitions")
+        return "";
     server.configure({"shared_preload_libraries = pg_cron"});
     server.stop();
     server.start();
@@ -163,6 +167,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Page{"bigint", "bigint", "sql", create_extension},
                     Page{"converting_online", "converting-online", "sql", create_extension},
                     Page{"clients", "clients", "sql", create_extension},
+                    Page{"layouts", "layouts", "sql", create_extension},
+                    Page{"security", "security", "sql", create_extension},
                     Page{"upgrading", "upgrading", "sql", create_extension},
                     Page{"polling", "polling", "sql", create_extension},
                     Page{"partitions", "partitions", "sql", create_extension},

@@ -227,10 +227,10 @@ BEGIN
                              ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
             FROM pg_sequence q
             CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
-            CROSS JOIN LATERAL snowflake._node_misfit(own.layout) misfit
-            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
-              AND own.layout OPERATOR(snowflake.<>) 'default' AND misfit IS NOT NULL
-              AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
+            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._makes_ids(q.seqincrement, q.seqmax)
+                                                 AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
+                                            THEN snowflake._node_misfit(own.layout) END) room(misfit)
+            WHERE misfit IS NOT NULL
             GROUP BY misfit;
     RETURN QUERY
         SELECT 'error', snowflake._column(k.relid, k.attname),

@@ -39,6 +39,8 @@ CREATE FUNCTION snowflake._id_seq_layout_is_written()
 BEGIN
     IF current_setting('session_replication_role') = 'replica' OR snowflake._id_seq() IS NULL THEN
         RETURN NULL;
+    ELSIF tg_op = 'DELETE' THEN
+        RETURN old;
     ELSIF snowflake.layout_of(snowflake._id_seq()) OPERATOR(snowflake.<>) new.layout THEN
         EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', snowflake._id_seq(), snowflake._minimum_for(snowflake._id_seq(), new.layout));
     END IF;
@@ -47,6 +49,6 @@ END
 $function$;
 
 CREATE TRIGGER layout_is_written
-    BEFORE INSERT ON snowflake._id_seq_layout
+    BEFORE INSERT OR DELETE ON snowflake._id_seq_layout
     FOR EACH ROW EXECUTE FUNCTION snowflake._id_seq_layout_is_written();
 ALTER TABLE snowflake._id_seq_layout ENABLE ALWAYS TRIGGER layout_is_written;

@@ -162,11 +162,12 @@ $function$;
 
 -- Does what the function of the same name does, with the search_path of the caller.
 CREATE FUNCTION snowflake._try_conversion(
-        seq regclass, increment text DEFAULT 'refuse', target text DEFAULT 'snowflake', also text DEFAULT '', waive text DEFAULT '')
+        seq regclass, increment text DEFAULT 'refuse', target text DEFAULT 'snowflake', also text DEFAULT '', waive text DEFAULT '',
+        layout snowflake.layout DEFAULT NULL)
     RETURNS void
-    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._try_conversion(seq, snowflake._wishes(target, increment, also, waive), pg_catalog.current_setting('search_path'))
+    SELECT snowflake._try_conversion(seq, snowflake._wishes(target, increment, also, waive, layout), pg_catalog.current_setting('search_path'))
 $function$;
 
 CREATE FUNCTION snowflake.cancel_conversion(seq regclass)

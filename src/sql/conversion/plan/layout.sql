@@ -38,7 +38,8 @@ CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
         FROM snowflake.describe(layout) room
 $function$;
 
--- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none.
+-- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none. Nothing is looked up for a
+-- layout that has room for every node.
 CREATE FUNCTION snowflake._node_misfit(layout snowflake.layout)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -47,10 +48,13 @@ DECLARE
     last constant bigint := (snowflake.describe(layout)).nodes - 1;
     present integer;
 BEGIN
+    IF last >= snowflake._last_node() THEN
+        RETURN NULL;
+    END IF;
     present := snowflake.node();
     RETURN CASE WHEN present > last
                 THEN format('snowflake node %s of this instance does not fit the layout, which has room for nodes 1 to %s', present, last) END;
-EXCEPTION WHEN SQLSTATE '55000' THEN -- nextval() says what is wrong with the node.
+EXCEPTION WHEN SQLSTATE '55000' OR invalid_table_definition THEN -- nextval() says what is wrong with the node.
     RETURN NULL;
 END
 $function$;
