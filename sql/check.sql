@@ -15,7 +15,7 @@ DECLARE
     f record;
 BEGIN
     FOR f IN SELECT * FROM findings WHERE object ~ what LOOP
-        EXECUTE f.command;
+        EXECUTE regexp_replace(f.command, '^-- If no ID from ahead is in use: ', '');
     END LOOP;
 END $$;
 
@@ -274,7 +274,46 @@ ROLLBACK;
 -- Their owner runs them as they are.
 SET ROLE regress_snowflake_mallory;
 SELECT object, command FROM snowflake.check() WHERE object ~ 'hers' AND object !~ '--';
+-- What looks like a conversion without a lock. To drop a column of a partitioned table evaluates its key, which a session
+-- remembers: a new one reads it.
+CREATE TABLE hers.kept (id integer, x bigint, snowflake_id bigint,
+    CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id)) PARTITION BY RANGE ((x + hers.trap(1)));
+CREATE TRIGGER not_signed BEFORE INSERT ON hers.kept FOR EACH ROW WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id)
+    EXECUTE FUNCTION snowflake._keep_shadow('nothing');
 RESET ROLE;
+\c -
+SET search_path = checked;
+SET ROLE regress_snowflake_super;
+SELECT command FROM snowflake.check() WHERE object ~ 'hers.kept';
+\pset tuples_only on
+SELECT command FROM snowflake.check() WHERE object ~ 'hers.kept' \gexec
+\pset tuples_only off
+SELECT count(*) FROM snowflake.check() WHERE object ~ 'hers.kept';
+SELECT snowflake.cancel_conversion('hers.kept');
+-- Not where a table that inherits from it is another's.
+SET client_min_messages = warning;
+CREATE ROLE regress_snowflake_other;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE hers.whole (id integer, x bigint, snowflake_id bigint,
+    CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id)) PARTITION BY RANGE (x);
+CREATE TABLE hers.share PARTITION OF hers.whole DEFAULT PARTITION BY RANGE ((x + hers.trap(1)));
+RESET ROLE;
+ALTER TABLE hers.whole OWNER TO regress_snowflake_other;
+SELECT snowflake.cancel_conversion('hers.whole');
+SET ROLE regress_snowflake_mallory;
+SELECT snowflake.cancel_conversion('hers.whole');
+RESET ROLE;
+DROP TABLE hers.whole;
+DROP ROLE regress_snowflake_other;
+-- Of tables that inherit from each other, the topmost is named, once.
+CREATE TABLE ancestor (id integer DEFAULT snowflake.nextval('customers_id_seq'));
+CREATE TABLE heir () INHERITS (ancestor);
+CREATE TABLE other_heir () INHERITS (ancestor);
+SELECT object, command FROM findings WHERE finding ~ 'gets snowflake IDs';
+ALTER TABLE ONLY ancestor ALTER id DROP DEFAULT;
+SELECT object, command FROM findings WHERE finding ~ 'gets snowflake IDs';
+CALL mend('ancestor');
+SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('ancestor'::regclass, 'heir'::regclass) AND attname = 'id' ORDER BY 1;
 
 SET client_min_messages = warning;
 DROP SCHEMA hers CASCADE;

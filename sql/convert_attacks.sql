@@ -424,6 +424,61 @@ SELECT relname, relowner::regrole FROM pg_class WHERE relnamespace = 'closed'::r
     ORDER BY 1;
 SELECT proowner::regrole, proleakproof, proconfig FROM pg_proc WHERE oid = 'closed.count'::regproc;
 
+-- 7. Errors that pass for the server's: of a lock that is not to be had, of a cancellation, a failed assertion, which OTHERS
+-- does not catch, and of an event trigger. The sequence of another owner is converted.
+CREATE SCHEMA errors;
+GRANT ALL ON SCHEMA errors TO regress_snowflake_mallory, regress_snowflake_owner;
+GRANT USAGE ON SCHEMA errors TO PUBLIC; -- trials run as nobody
+SET attack.code = '';
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION errors.event() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END';
+CREATE FUNCTION errors.fail(bigint) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('attack.code') = 'event' THEN
+        BEGIN
+            PERFORM errors.event();
+        EXCEPTION WHEN OTHERS THEN
+        END;
+        RAISE EXCEPTION 'no event' USING ERRCODE = '22000';
+    ELSIF current_setting('attack.code') <> '' THEN
+        RAISE EXCEPTION 'not %', current_setting('attack.code') USING ERRCODE = current_setting('attack.code');
+    END IF;
+    RETURN true;
+END $$;
+CREATE TABLE errors.a (id serial, x bigint DEFAULT 1);
+CREATE INDEX ON errors.a (errors.fail(x)) WHERE id > 0;
+INSERT INTO errors.a DEFAULT VALUES;
+CREATE TABLE errors.b (id bigserial, CHECK (errors.fail(id)));
+RESET ROLE;
+CREATE FUNCTION errors.reset() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS errors.c;
+    CREATE TABLE errors.c (id serial);
+    ALTER TABLE errors.c OWNER TO regress_snowflake_owner;
+END $$;
 SET client_min_messages = warning;
-DROP SCHEMA attack, closed, elsewhere, shared, h, "(1); ALTER ROLE regress_snowflake_mallory SUPERUSER; --" CASCADE;
+SET statement_timeout = '5min'; -- instead of for ever
+\set VERBOSITY default
+SET attack.code = '55P03';
+SELECT snowflake.convert_sequence_to_snowflake('errors.b_id_seq');
+SELECT errors.reset();
+CALL snowflake.convert_all('errors');
+SET attack.code = '57014';
+SELECT errors.reset();
+CALL snowflake.convert_all('errors');
+SET attack.code = 'P0004';
+SELECT errors.reset();
+CALL snowflake.convert_all('errors');
+SET attack.code = '55006';
+SELECT errors.reset();
+CALL snowflake.convert_all('errors');
+SET attack.code = 'event';
+SELECT errors.reset();
+CALL snowflake.convert_all('errors');
+\set VERBOSITY terse
+RESET statement_timeout;
+RESET client_min_messages;
+
+SET client_min_messages = warning;
+DROP SCHEMA attack, errors, closed, elsewhere, shared, h, "(1); ALTER ROLE regress_snowflake_mallory SUPERUSER; --" CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_owner;

@@ -228,5 +228,37 @@ BEGIN;
 DROP EXTENSION snowflake CASCADE;
 ROLLBACK;
 \d own
+-- A temporary table takes part in nothing, and holds up nothing.
+SET ROLE online_forger;
+CREATE TEMPORARY TABLE fleeting (id integer, snowflake_id bigint, CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id));
+CREATE TRIGGER x BEFORE INSERT OR UPDATE ON fleeting FOR EACH ROW
+    WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION snowflake._keep_shadow('no.such.sequence.here');
+ALTER TABLE fleeting ENABLE ALWAYS TRIGGER x;
+RESET ROLE;
+SELECT object FROM snowflake.check() WHERE object ~ 'fleeting';
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+-- An index on the new column, whose function fails as if a lock could not be had, ends the filling.
+SET ROLE online_forger;
+CREATE FUNCTION fail(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+CREATE TABLE endless (id serial);
+INSERT INTO endless DEFAULT VALUES;
+RESET ROLE;
+SELECT snowflake._add_shadows('endless_id_seq');
+SET ROLE online_forger;
+CREATE INDEX ON endless (fail(snowflake_id));
+CREATE OR REPLACE FUNCTION fail(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF $1 IS NOT NULL THEN
+        RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03';
+    END IF;
+    RETURN $1;
+END $$;
+RESET ROLE;
+SET statement_timeout = '5min';
+CALL snowflake._fill_shadows('endless_id_seq', 'endless');
+RESET statement_timeout;
+DROP TABLE fleeting;
 DROP SCHEMA forged CASCADE;
 DROP ROLE online_owner, online_forger;

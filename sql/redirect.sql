@@ -374,7 +374,15 @@ SELECT snowflake.redirect_nextval(false);
 SET ROLE regress_snowflake_client;
 INSERT INTO snowflake._redirect VALUES (true);
 RESET ROLE;
-SELECT snowflake.redirects_nextval(), count(*) FROM snowflake._redirect;
+SELECT snowflake.redirects_nextval(), enabled FROM snowflake._redirect;
+SELECT command FROM snowflake.check() WHERE object ~ 'nextval\(';
+-- Not even when a superuser restores a dump of that.
+SELECT enabled AS dumped FROM snowflake._redirect \gset
+DELETE FROM snowflake._redirect;
+INSERT INTO snowflake._redirect VALUES (:'dumped');
+SELECT snowflake.redirects_nextval();
+SELECT snowflake.redirect_nextval();
+TABLE snowflake._redirect;
 ROLLBACK;
 
 SELECT snowflake.redirect_nextval(false);

@@ -143,7 +143,13 @@ TABLE told;
 
 -- No code of an owner ends convert_all for the others.
 SET ROLE regress_snowflake_mallory;
-CREATE FUNCTION fails(bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$;
+CREATE FUNCTION fails(bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF $1 > 1000 THEN
+        RAISE EXCEPTION 'no' USING ERRCODE = '40001';
+    END IF;
+    RETURN true;
+END $$;
 CREATE TABLE fails (id serial, n integer);
 INSERT INTO fails (n) VALUES (1);
 ALTER TABLE fails ADD CHECK (fails(id)) NOT VALID;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "server/server.hpp"
+#include "users_errors.hpp"
 
 namespace snowflake::definitions {
 
@@ -24,14 +25,15 @@ Ban in_force();
 void impose(const char *command);
 void restore(const Ban &before);
 
-// Runs an action that may change no definitions. Passes its errors on.
+// Runs an action that evaluates what users wrote, and may change no definitions. Passes on its
+// errors as users_errors::run() does.
 template <typename Action>
 void run_banned(Action action) {
     const Ban before = in_force();
     PG_TRY();
     {
         impose(nullptr);
-        action();
+        users_errors::run(action);
     }
     PG_FINALLY();
     { restore(before); }

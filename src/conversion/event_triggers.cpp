@@ -44,8 +44,11 @@ bool sets_search_path(Oid function) {
     return found;
 }
 
+// An expression can call a function that returns event_trigger, too. The server calls that of an
+// event trigger without an expression.
 void started(FmgrInfo *function) {
-    if (watch.search_path == nullptr || get_func_rettype(function->fn_oid) != EVENT_TRIGGEROID)
+    if (watch.search_path == nullptr || function->fn_expr != nullptr ||
+        get_func_rettype(function->fn_oid) != EVENT_TRIGGEROID)
         return;
     auto *call = static_cast<Call *>(MemoryContextAlloc(function->fn_mcxt, sizeof(Call)));
     *call = {.function = function, .settings_level = NewGUCNestLevel(), .outer = watch.innermost};

@@ -1,5 +1,6 @@
 #include "rehearsal.hpp"
 
+#include "definitions.hpp"
 #include "server/acting_role.hpp"
 #include "server/relations.hpp"
 
@@ -42,8 +43,7 @@ void run(const Oid *tables, int count, const char *run_path, const char *text,
     {
         const int settings_level = NewGUCNestLevel();
         server::set_search_path(run_path);
-        for (int i = 0; i < count; ++i)
-            empty(tables[i]);
+        definitions::run_banned([&] { std::for_each(tables, tables + count, empty); });
         AtEOXact_GUC(false, settings_level);
         query::run(text, parameter);
     }

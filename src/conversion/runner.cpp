@@ -4,6 +4,7 @@
 #include "event_triggers.hpp"
 #include "query.hpp"
 #include "server/acting_role.hpp"
+#include "users_errors.hpp"
 
 namespace snowflake::runner {
 
@@ -116,6 +117,25 @@ int security_flags(const Node *statement) {
     return SECURITY_RESTRICTED_OPERATION;
 }
 
+// Returns whether the command returned a bigint in the first column of a row, and which.
+bool execute(const char *command, std::int64_t *result) {
+    bool is_null = true;
+    SPI_connect();
+    if (const int status = SPI_execute(command, false, 0); status < 0)
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot run this command as another role: %s", command),
+                errdetail_internal("%s", SPI_result_code_string(status)));
+    if (SPI_processed > 0 && SPI_tuptable != nullptr &&
+        SPI_gettypeid(SPI_tuptable->tupdesc, 1) == INT8OID) {
+        const Datum value =
+            SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+        if (!is_null)
+            *result = DatumGetInt64(value);
+    }
+    SPI_finish();
+    return !is_null;
+}
+
 } // namespace
 
 bool run(const char *command, Oid role, const char *run_path, const char *check,
@@ -138,21 +158,7 @@ bool run(const char *command, Oid role, const char *run_path, const char *check,
     {
         if (run_path != nullptr && !is_query)
             definitions::impose(command);
-        SPI_connect();
-        if (const int status = SPI_execute(command, false, 0); status < 0)
-            ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("cannot run this command as another role: %s", command),
-                    errdetail_internal("%s", SPI_result_code_string(status)));
-        if (SPI_processed > 0 && SPI_tuptable != nullptr &&
-            SPI_gettypeid(SPI_tuptable->tupdesc, 1) == INT8OID) {
-            bool is_null = true;
-            const Datum value =
-                SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-            returned = !is_null;
-            if (returned)
-                *result = DatumGetInt64(value);
-        }
-        SPI_finish();
+        users_errors::run([&] { returned = execute(command, result); });
     }
     PG_FINALLY();
     {

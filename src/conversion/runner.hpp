@@ -17,7 +17,7 @@ namespace snowflake::runner {
 // that is about to run, which its $1 names: the server evaluates what is constant early.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
-// what acting_role::become() and the command do.
+// what acting_role::become() and, by users_errors::run(), the command do.
 bool run(const char *command, Oid role, const char *run_path, const char *check,
          std::int64_t *result);
 

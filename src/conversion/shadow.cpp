@@ -1,5 +1,6 @@
 #include "shadow.hpp"
 
+#include "definitions.hpp"
 #include "server/acting_role.hpp"
 #include "server/relations.hpp"
 
@@ -305,7 +306,7 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
                            .keys = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_KEY),
                            .pairs = pairs,
                            .count = count};
-        filled = fill_pages(work, pages, waits);
+        definitions::run_banned([&] { filled = fill_pages(work, pages, waits); });
         ExecDropSingleTupleTableSlot(work.found);
         ExecDropSingleTupleTableSlot(work.locked);
         ExecDropSingleTupleTableSlot(work.changed);

@@ -435,6 +435,12 @@ inline int session_of(Oid temporary_schema) {
     return process == nullptr ? 0 : process->pid;
 }
 
+// Returns how long the last lock that was to be had within a lock_timeout could be waited for, in
+// milliseconds.
+inline std::int64_t last_lock_timeout() {
+    return (get_timeout_finish_time(LOCK_TIMEOUT) - get_timeout_start_time(LOCK_TIMEOUT)) / 1000;
+}
+
 // Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
 // a table and of its TOAST table anew.
 inline void set_empty_file(Relation relation) {

@@ -53,17 +53,19 @@ DECLARE
         WITH RECURSIVE family(relid) AS (
             SELECT tab::oid
             UNION
-            SELECT CASE i.inhparent WHEN f.relid THEN i.inhrelid ELSE i.inhparent END
-                FROM family f JOIN pg_inherits i ON f.relid IN (i.inhparent, i.inhrelid)
+            SELECT link.relid
+                FROM family f
+                CROSS JOIN LATERAL (SELECT inhparent FROM pg_inherits WHERE inhrelid = f.relid
+                                    UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = f.relid) link(relid)
         )
         SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(author.oid)), ', ')
             FROM (SELECT snowflake._owner(f.relid) FROM family f
                   UNION
                   SELECT snowflake._owner(partner.relid)
-                      FROM family f
-                      JOIN pg_constraint k ON f.relid IN (k.conrelid, k.confrelid) AND k.contype = 'f'
-                      CROSS JOIN LATERAL snowflake._table_kin(CASE k.conrelid WHEN f.relid THEN k.confrelid ELSE k.conrelid END)
-                          partner(relid)
+                      FROM (SELECT k.confrelid FROM family f JOIN pg_constraint k ON k.conrelid = f.relid AND k.contype = 'f'
+                            UNION
+                            SELECT k.conrelid FROM family f JOIN pg_constraint k ON k.confrelid = f.relid AND k.contype = 'f') other(relid)
+                      CROSS JOIN LATERAL snowflake._table_kin(other.relid) partner(relid)
                   UNION
                   SELECT x.author FROM snowflake._authors_on_table(tab, NULL) x) author(oid)
             WHERE author.oid <> owner AND NOT pg_has_role(author.oid, current_user, 'USAGE'));
@@ -254,16 +256,26 @@ CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'error', snowflake._column(k.relid, k.attname),
-               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', format_type(a.atttypid, a.atttypmod), k.seq),
-               snowflake._typed_by_owner_of(k.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.relid, k.attname))
-            FROM unnest(keys) k
-            JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
-            JOIN pg_attribute a ON a.attrelid = k.relid AND a.attname = k.attname
-            JOIN pg_type y ON y.oid = a.atttypid
-            WHERE coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
-              AND (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
-              AND snowflake._is_call((SELECT f.oid FROM pg_attrdef f WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), k.seq);
+        SELECT 'error', snowflake._column(x.relid, x.attname),
+               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', x.type, x.seq),
+               snowflake._typed_by_owner_of(x.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', x.relid, x.attname))
+            FROM (
+                -- Only the column of the topmost table can be altered.
+                WITH RECURSIVE above(relid, attname, seq) AS (
+                    SELECT k.relid::oid, k.attname, k.seq
+                        FROM unnest(keys) k
+                        JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+                        JOIN pg_attrdef f ON f.adrelid = k.relid AND f.adnum = k.attnum
+                        WHERE (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
+                          AND snowflake._is_call(f.oid, k.seq)
+                    UNION
+                    SELECT i.inhparent, x.attname, x.seq FROM above x JOIN pg_inherits i ON i.inhrelid = x.relid
+                )
+                SELECT x.relid::regclass, x.attname, x.seq, format_type(a.atttypid, a.atttypmod) AS type
+                    FROM above x
+                    JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
+                    JOIN pg_type y ON y.oid = a.atttypid
+                    WHERE coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)) x;
     RETURN QUERY
         SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',
@@ -402,9 +414,9 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'warning', format('sequence %s', s.seq),
-               format('it is %s ahead of the clock; the command is right if no ID from ahead is in use',
+               format('it is %s ahead of the clock',
                       date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
-               format('SELECT pg_catalog.setval(%L, %s)', s.seq, greatest(s.minimum, 1))
+               format('-- If no ID from ahead is in use: SELECT pg_catalog.setval(%L, %s)', s.seq, greatest(s.minimum, 1))
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
                       FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
             CROSS JOIN LATERAL snowflake.describe(s.layout) room
@@ -670,7 +682,9 @@ BEGIN
         UNION ALL
         SELECT 'error', 'function nextval(regclass)',
                'it is not redirected in this database, and was in the one that this has been made from: it fails on converted sequences',
-               CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
+               CASE WHEN NOT EXISTS (SELECT FROM snowflake._redirect WHERE enabled)
+                    THEN '-- If that is so, as a superuser: '
+                    WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
                || 'SELECT snowflake.redirect_nextval()'
             WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval()
         UNION ALL
@@ -697,14 +711,16 @@ BEGIN
     RETURN QUERY
         SELECT 'error', snowflake._column(p.relid, a.attname),
                'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it for a sequence: '
-               'new rows may be refused', snowflake._typed_by_holder(snowflake._owner(p.relid), snowflake._commands_to_drop_shadow(p.relid, p.shadow))
+               'new rows may be refused', snowflake._typed_by_holder(snowflake._owner(p.relid), format('SELECT snowflake.cancel_conversion(%L)', p.relid))
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
             WHERE p.trigger_name IS NULL
         UNION ALL
         SELECT 'warning', format('trigger %I of table %s', t.tgname, t.tgrelid::regclass),
                'it belongs to no conversion that the owner of the table has begun',
                snowflake._typed_by_holder(snowflake._owner(t.tgrelid), format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass))
-            FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid
+            FROM pg_depend d
+            JOIN pg_trigger t ON t.oid = d.objid
+            JOIN pg_class c ON c.oid = t.tgrelid AND c.relpersistence <> 't'
             WHERE d.classid = 'pg_trigger'::regclass
               AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure
               AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p

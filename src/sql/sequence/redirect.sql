@@ -35,7 +35,7 @@ CREATE FUNCTION snowflake._set_redirect(enabled boolean)
 -- writes switches the redirect on in the new database. pg_upgrade copies the table as a file, which does not.
 -- Nothing in it is unique: two restores into one database must not meet.
 CREATE TABLE snowflake._redirect (
-    enabled boolean NOT NULL);
+    enabled boolean NOT NULL); -- false: a role says so that is no superuser
 ALTER TABLE snowflake._redirect REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
 GRANT SELECT ON snowflake._redirect TO PUBLIC;
@@ -47,7 +47,8 @@ BEGIN
 END
 $install$;
 
--- Switches the redirect on for a row that a restore writes. Another server's row says nothing of this one, and must
+-- Switches the redirect on for a row that a superuser's restore writes. What another role writes is only said, and acts no more
+-- when a superuser restores a dump of it. Another server's row says nothing of this one, and must
 -- not stop replication by meeting the row that is there.
 CREATE FUNCTION snowflake._redirect_is_written()
     RETURNS trigger
@@ -62,7 +63,8 @@ BEGIN
     ELSIF EXISTS (SELECT FROM snowflake._redirect) THEN
         RETURN NULL;
     END IF;
-    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    new.enabled := new.enabled AND (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+    IF new.enabled THEN
         PERFORM snowflake._set_redirect(true);
     ELSE
         RAISE WARNING 'the server''s own nextval makes no snowflake IDs until a superuser redirects it'
@@ -102,10 +104,10 @@ DECLARE
     left_behind bigint;
 BEGIN
     PERFORM snowflake._set_redirect(enabled);
+    DELETE FROM snowflake._redirect;
     IF enabled THEN
         INSERT INTO snowflake._redirect VALUES (true);
     ELSE
-        DELETE FROM snowflake._redirect;
         left_behind := snowflake._redirected_sequences();
         IF left_behind > 0 THEN
             RAISE WARNING 'the server''s own nextval, which is called on % converted sequence(s), fails there from now on',

@@ -1,4 +1,5 @@
--- Trials of expressions with IDs: a default or a check is evaluated, as the owner of its table, unless it is volatile.
+-- Trials of expressions with IDs: a default or a check is evaluated, as nobody, unless it is volatile. An error that small
+-- numbers raise as well says nothing of IDs.
 
 -- Returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their
 -- columns will have.
@@ -55,9 +56,14 @@ DECLARE
     ids constant bigint[] := snowflake._ids_near(snowflake._late_id(layout), layout);
     few text[];
     many text[];
+    failure text; -- with any number
 BEGIN
+    BEGIN
+        few := snowflake._try_default(attrdef, seq, type, typmod, small);
+    EXCEPTION WHEN OTHERS THEN
+        failure := SQLERRM;
+    END;
     many := snowflake._try_default(attrdef, seq, type, typmod, ids);
-    few := snowflake._try_default(attrdef, seq, type, typmod, small);
     IF (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
        AND (SELECT count(DISTINCT x) FROM unnest(many) x) < cardinality(ids)
        -- An expression that gives another value each time says nothing.
@@ -65,12 +71,8 @@ BEGIN
         RETURN 'different IDs give the same value';
     END IF;
     RETURN NULL;
-EXCEPTION
-    WHEN data_exception OR plpgsql_error THEN
-        RETURN SQLERRM;
-    -- Other errors do not come from the values: the expression fails with any number.
-    WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
-        RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+    RETURN nullif(SQLERRM, failure);
 END
 $function$;
 
@@ -81,7 +83,7 @@ CREATE FUNCTION snowflake._can_be_tried(attrdef oid, seq regclass, type oid, typ
     AS $function$
 BEGIN
     RETURN snowflake._try_default(attrdef, seq, type, typmod, '{}') IS NOT NULL;
-EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+EXCEPTION WHEN OTHERS THEN
     RETURN false;
 END
 $function$;
@@ -97,17 +99,20 @@ DECLARE
     small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
     ids constant bigint[] := snowflake._ids_near(snowflake.from_timestamp(clock_timestamp(), layout), layout)
                              || snowflake._ids_near(snowflake._late_id(layout), layout);
+    takes_small boolean;
+    failure text; -- with any number
 BEGIN
-    IF 'f' = ALL (snowflake._try_check(constraint_oid, attnum, ids))
-       AND (is_filled OR 't' = ALL (snowflake._try_check(constraint_oid, attnum, small))) THEN
+    BEGIN
+        takes_small := 't' = ALL (snowflake._try_check(constraint_oid, attnum, small));
+    EXCEPTION WHEN OTHERS THEN
+        failure := SQLERRM;
+    END;
+    IF 'f' = ALL (snowflake._try_check(constraint_oid, attnum, ids)) AND (is_filled OR takes_small) THEN
         RETURN 'no ID satisfies it';
     END IF;
     RETURN NULL;
-EXCEPTION
-    WHEN data_exception OR plpgsql_error THEN
-        RETURN SQLERRM;
-    WHEN syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
-        RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+    RETURN nullif(SQLERRM, failure);
 END
 $function$;
 
@@ -118,7 +123,7 @@ CREATE FUNCTION snowflake._partition_refuses(partition regclass, attnum smallint
     AS $function$
 BEGIN
     RETURN coalesce((snowflake._try_partition(partition, attnum, ARRAY[number]))[1] = 'f', false);
-EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+EXCEPTION WHEN OTHERS THEN
     RETURN false;
 END
 $function$;

@@ -1,4 +1,25 @@
--- Taking back a conversion without a long lock, as long as the swap has not been made.
+-- Taking back a conversion without a long lock, as long as the swap has not been made; or, for a table, the shadows that no
+-- trigger keeps.
+
+-- Returns what a cancellation works with: the conversion of a sequence, or the columns of a table whose shadows no
+-- conversion keeps.
+CREATE FUNCTION snowflake._part_to_cancel(relation regclass)
+    RETURNS snowflake._conversion_part
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = relation) IS NOT TRUE THEN
+        RETURN snowflake._conversion_part(relation, online => true);
+    ELSIF NOT snowflake._may_become(snowflake._owner(relation)) THEN
+        RAISE EXCEPTION 'must be owner of table %', relation
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN snowflake._part(relation, ARRAY(
+        SELECT snowflake._conversion_column(p.relid, p.attnum, a.attname, widened => true)
+            FROM snowflake._shadow_pairs(relation) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
+            WHERE p.trigger_name IS NULL));
+END
+$function$;
 
 -- Finds the shadow columns that were made for the conversion of a sequence: those of columns that the sequence fills now,
 -- and those whose column it filled when they were made.
@@ -30,7 +51,21 @@ CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);
+    obstacle text;
 BEGIN
+    -- The server evaluates keys of partitions when it drops a column of the whole.
+    SELECT format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
+                  heir.relid, s.relid, pg_get_userbyid(h.relowner), pg_get_userbyid(t.relowner)) INTO obstacle
+        FROM unnest(shadows) s
+        JOIN pg_class t ON t.oid = s.relid
+        CROSS JOIN LATERAL snowflake._table_tree(s.relid) heir(relid)
+        JOIN pg_class h ON h.oid = heir.relid AND NOT snowflake._may_act_for(h.relowner, t.relowner)
+        ORDER BY heir.relid::oid
+        LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'cannot take back the conversion of %', part.name
+            USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
+    END IF;
     RETURN QUERY
         SELECT step.*
             FROM (

@@ -13,12 +13,13 @@ CREATE FUNCTION snowflake._refuse_to_drop()
     SET quote_all_identifiers = off -- names of sequences are compared
     AS $function$
 DECLARE
+    owner constant name := pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake'));
     concerns_extension constant boolean :=
         CASE tg_tag
             WHEN 'DROP OWNED' THEN
-                current_query() ~* '\m(current_user|current_role|session_user)\M'
-                OR position(lower(pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake')))
-                            IN lower(current_query())) > 0
+                owner = current_user AND current_query() ~* '\mcurrent_(user|role)\M'
+                OR owner = session_user AND current_query() ~* '\msession_user\M'
+                OR position(lower(owner) IN lower(current_query())) > 0
             ELSE
                 regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') ~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)'
         END;
@@ -36,9 +37,7 @@ BEGIN
     END IF;
     -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same.
     SELECT string_agg(DISTINCT p.relid::text, ', '),
-           string_agg(DISTINCT CASE WHEN p.trigger_name IS NULL
-                                    THEN snowflake._commands_to_drop_shadow(p.relid, p.shadow) || ';'
-                                    ELSE format('SELECT snowflake.cancel_conversion(%L);', p.sequence) END, ' ')
+           string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, p.relid)), ' ')
         INTO tables, commands
         FROM snowflake._shadow_pairs(NULL) p
         WHERE p.trigger_name IS NOT NULL

@@ -99,7 +99,7 @@ CREATE FUNCTION snowflake._named_by(tgargs bytea)
     RETURN convert_from(substring(tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN tgargs), 1) - 1),
                         getdatabaseencoding());
 
--- Finds the columns of a table, or of all, that have shadows, and what keeps those.
+-- Finds the columns of a table, or of all, that have shadows, and what keeps those. Tables that are temporary have none.
 CREATE FUNCTION snowflake._shadow_pairs(
         only_relid oid, -- NULL: any table
         OUT relid regclass, OUT attnum smallint, OUT shadow smallint,
@@ -122,7 +122,7 @@ BEGIN
                t.tgname, t.sequence::regclass
             FROM pg_constraint k
             CROSS JOIN LATERAL snowflake._compared_by(k.oid) pair
-            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_class c ON c.oid = k.conrelid AND c.relpersistence <> 't'
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
             JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = pair.shadow
             LEFT JOIN LATERAL (
@@ -163,19 +163,6 @@ BEGIN
             WHERE d.classid = 'pg_trigger'::regclass AND d.refclassid = 'pg_class'::regclass
               AND d.refobjid = tab AND d.refobjsubid = _triggers_on_shadow.shadow
               AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure;
-END
-$function$;
-
--- Returns the commands that drop a shadow, and the triggers that would keep it from being dropped.
-CREATE FUNCTION snowflake._commands_to_drop_shadow(tab regclass, shadow smallint)
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT concat(string_agg(format('DROP TRIGGER %I ON %s; ', t, tab), '' ORDER BY t),
-                          format('ALTER TABLE %s DROP COLUMN %I', tab,
-                                 (SELECT attname FROM pg_attribute WHERE attrelid = tab AND attnum = _commands_to_drop_shadow.shadow)))
-                FROM snowflake._triggers_on_shadow(tab, shadow) t);
 END
 $function$;
 

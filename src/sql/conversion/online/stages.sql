@@ -170,11 +170,12 @@ CREATE FUNCTION snowflake._try_conversion(
     SELECT snowflake._try_conversion(seq, snowflake._wishes(target, increment, also, waive, layout), pg_catalog.current_setting('search_path'))
 $function$;
 
-CREATE FUNCTION snowflake.cancel_conversion(seq regclass)
+CREATE FUNCTION snowflake.cancel_conversion(
+        relation regclass) -- a sequence; or a table, whose shadow columns no conversion keeps any more
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_stage(seq, 'cancel', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_stage(relation, 'cancel', pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.cancel_conversion(regclass) IS
-    'takes back a conversion without a long lock that has not ended; returns the number of columns that were being widened';
+    'takes back a conversion without a long lock that has not ended, or what is left of one on a table; returns the number of columns that were being widened';

@@ -43,7 +43,7 @@ BEGIN
     altered := snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     RETURN true;
-EXCEPTION WHEN OTHERS THEN -- Code of an owner, such as a check's, raises what it likes.
+EXCEPTION WHEN OTHERS THEN
     IF NOT EXISTS (SELECT FROM pg_class WHERE oid = seq) THEN
         RETURN NULL; -- It was dropped meanwhile, perhaps by code of its owner that a conversion before has run.
     END IF;

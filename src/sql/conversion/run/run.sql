@@ -40,9 +40,8 @@ BEGIN
 END
 $function$;
 
--- Tells whether an error that was just raised, with this SQLSTATE, is no fault of the objects that are converted. Such
--- errors are re-raised: what an event trigger raised, 55P03 and 55006. All of class 55 is caught by the name of its
--- first member, 55000.
+-- Tells whether an error that was just raised, with this SQLSTATE, is the server's or an event trigger's, and no fault of
+-- the objects that are converted. Such errors are re-raised. Code of users raises no 55P03 (src/conversion/users_errors.hpp).
 CREATE FUNCTION snowflake._is_of_the_system(
         code text,
         failures_before bigint) -- what _event_trigger_failures() returned before the commands ran
@@ -50,7 +49,7 @@ CREATE FUNCTION snowflake._is_of_the_system(
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    RETURN snowflake._event_trigger_failures() > failures_before OR code LIKE '55%' AND code <> '55000';
+    RETURN snowflake._event_trigger_failures() > failures_before OR code = '55P03';
 END
 $function$;
 
@@ -61,7 +60,6 @@ $function$;
 CREATE FUNCTION snowflake._run_step(
         command text, role name, run_path text,
         expected jsonb, -- what _require_meaning() gets; NULL: there is nothing to compare
-        sequence_owner oid,
         has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -78,17 +76,13 @@ BEGIN
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
-         OR object_not_in_prerequisite_state OR plpgsql_error THEN
+         OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception THEN
         IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
             RAISE;
         ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
             IF has_failed THEN
                 RETURN NULL; -- The object is missing because a step before could not make it.
             END IF;
-            RAISE;
-        ELSIF SQLSTATE LIKE 'P0%'
-              -- What a stranger's code raises must not look like an error of the caller's.
-              AND snowflake._is_taken_along(sequence_owner, quote_ident(role)::regrole) THEN
             RAISE;
         END IF;
         RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM);
@@ -118,7 +112,7 @@ BEGIN
             started := clock_timestamp();
         END IF;
         obstacles := array_remove(
-            obstacles || snowflake._run_step(step.command, step.role, state.run_path, state.expected, (state.part).owner, obstacles <> '{}'),
+            obstacles || snowflake._run_step(step.command, step.role, state.run_path, state.expected, obstacles <> '{}'),
             NULL);
         IF snowflake._is_large(step.size) THEN
             RAISE NOTICE '% in % s', coalesce('rewrote table ' || step.rewrites, 'done'),

@@ -200,7 +200,9 @@ BEGIN
     IF request.is_back THEN
         RETURN snowflake._state_of_way_back(request.seq);
     END IF;
-    part := snowflake._conversion_part(request.seq, request.wishes, request.stage IS NOT NULL);
+    part := CASE request.stage
+                WHEN 'cancel' THEN snowflake._part_to_cancel(request.seq)
+                ELSE snowflake._conversion_part(request.seq, request.wishes, request.stage IS NOT NULL) END;
     IF coalesce(request.stage, 'rehearsal') = 'rehearsal' THEN
         RETURN snowflake._state_of_conversion(part, is_rehearsal => request.stage IS NOT NULL);
     END IF;
