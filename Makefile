@@ -26,7 +26,7 @@ OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) 
                src/sql/partitions/table.sql $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
-               $(call conversion_parts,run,settings new_columns) $(call parts,check,check) \
+               $(call conversion_parts,run,settings widen new_columns) $(call parts,check,check) \
                src/sql/search_path.sql
 LOCK_PART   = $(call conversion_parts,run,lock)
 SCRIPT_PARTS = src/sql/schema.sql $(LOCK_PART) $(OBJECT_PARTS) src/sql/installed.sql

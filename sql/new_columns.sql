@@ -50,7 +50,7 @@ ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders;
 ALTER TABLE full_items ADD FOREIGN KEY (order_id) REFERENCES orders;
 ALTER TABLE seen_items ADD FOREIGN KEY (order_id) REFERENCES orders;
 SELECT * FROM columns('items', 'full_items', 'seen_items');
-ALTER TABLE made.full_items ALTER COLUMN order_id TYPE bigint;
+SELECT snowflake._widen('made.full_items', 'order_id');
 SELECT snowflake.convert_sequence_to_snowflake('made.orders_id_seq');
 SELECT * FROM columns('seen_items', 'seen');
 -- Expressions that take integers only, and rows of a type, do not end the command either.

@@ -34,6 +34,14 @@ std::optional<Datum> first_value() {
     return SPI_datumTransfer(value, false, -1);
 }
 
+Datum array_of(const List *oids) {
+    const int count = list_length(oids);
+    auto *items = server::allocate_array<Datum>(count);
+    for (int i = 0; i < count; ++i)
+        items[i] = ObjectIdGetDatum(list_nth_oid(oids, i));
+    return PointerGetDatum(construct_array(items, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
 } // namespace
 
 Row row_of(Datum argument) {
@@ -48,11 +56,11 @@ void run(const char *text, const Row &parameter) {
     SPI_finish();
 }
 
-void run_as_of_now(const char *text, Oid argument) {
-    Oid type = OIDOID;
-    Datum value = ObjectIdGetDatum(argument);
+void run_as_of_now(const char *text, Oid argument, const List *first, const List *second) {
+    Oid types[] = {OIDOID, OIDARRAYOID, OIDARRAYOID};
+    Datum values[] = {ObjectIdGetDatum(argument), array_of(first), array_of(second)};
     SPI_connect();
-    execute_as_of_now(text, 1, &type, &value);
+    execute_as_of_now(text, 3, types, values);
     SPI_finish();
 }
 

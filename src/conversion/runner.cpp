@@ -16,56 +16,107 @@ struct Pending {
     const char *check;
     Oid caller;
     int caller_context;
+    MemoryContext context; // of the lists
+    List *classes;         // of what the command has made since it was compared
+    List *objects;
 };
 Pending pending{};
 
 object_access_hook_type next_hook = nullptr;
+needs_fmgr_hook_type next_needs_hook = nullptr;
 
-// Whether the new relation is the file of a table or materialized view that a command fills anew.
-bool is_new_table_file(Oid relid) {
-    Relation relation = RelationIdGetRelation(relid);
-    if (!RelationIsValid(relation))
-        return false;
-    const char kind = relation->rd_rel->relkind;
-    RelationClose(relation);
-    return kind == RELKIND_RELATION || kind == RELKIND_MATVIEW;
-}
-
-// Runs the query on a function that is about to run, or on none.
-void run_check(const Pending &due, Oid callee) {
+// Runs the query on a function that is about to run, or on none. Code that catches its error must
+// not find the rest of the command unwatched.
+void run_check(Oid callee) {
+    const Pending due = pending;
     if (due.check == nullptr)
         return;
     Oid role = InvalidOid;
     int context = 0;
     GetUserIdAndSecContext(&role, &context);
-    SetUserIdAndSecContext(due.caller, due.caller_context);
-    query::run_as_of_now(due.check, callee);
-    SetUserIdAndSecContext(role, context);
-}
-
-// A command evaluates constants before it has found all that it names. Until its query has seen
-// what it found, nothing of somebody who may not act for the current role runs unless the query
-// lets it.
-void require_callee(Oid function) {
-    if (function < FirstNormalObjectId || event_triggers::is_running())
-        return;
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    if (!HeapTupleIsValid(tuple))
-        return;
-    const Oid author = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
-    ReleaseSysCache(tuple);
-    if (server::may_act_for(author, GetUserId()))
-        return;
-    // Code that catches the error of the query must not find the rest of the command unwatched.
-    const Pending due = pending;
     PG_TRY();
     {
         pending = {};
-        run_check(due, function);
+        SetUserIdAndSecContext(due.caller, due.caller_context);
+        query::run_as_of_now(due.check, callee, due.classes, due.objects);
     }
     PG_FINALLY();
     { pending = due; }
     PG_END_TRY();
+    SetUserIdAndSecContext(role, context);
+}
+
+// Compares what the command has made by now.
+void compare() {
+    if (pending.objects == NIL)
+        return;
+    run_check(InvalidOid);
+    pending.classes = NIL;
+    pending.objects = NIL;
+}
+
+// The command has looked up all names.
+void settle() {
+    compare();
+    const char *run_path = pending.run_path;
+    pending = {}; // once a command, however many tables it rewrites
+    server::set_search_path(run_path);
+}
+
+// Whether a function is of somebody who may not act for the current role.
+bool is_strangers(Oid function) {
+    if (function < FirstNormalObjectId)
+        return false;
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const Oid author = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
+    ReleaseSysCache(tuple);
+    return !server::may_act_for(author, GetUserId());
+}
+
+// A command evaluates constants before it has found all that it names. Until its query has seen
+// what it found, nothing of a stranger runs unless the query lets it. The server puts the text of a
+// function in SQL in the place of a call only if no hook wants to see the call.
+bool needs_hook(Oid function) {
+    return (next_needs_hook != nullptr && next_needs_hook(function)) ||
+           (unlikely(pending.check != nullptr) && is_strangers(function));
+}
+
+// An event trigger that runs after the command may evaluate what the command has made.
+void function_runs(Oid function) {
+    if (event_triggers::is_running())
+        compare();
+    else if (is_strangers(function))
+        run_check(function);
+}
+
+// Whether an index holds expressions.
+bool has_expressions(Oid index) {
+    HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const bool has_any = !heap_attisnull(tuple, Anum_pg_index_indexprs, nullptr) ||
+                         !heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+    ReleaseSysCache(tuple);
+    return has_any;
+}
+
+// A table or materialized view is made where a command fills one anew: it has looked up all names
+// by then, and evaluated nothing but constants. An index is filled as soon as it is there.
+void relation_made(Oid relid) {
+    Relation relation = RelationIdGetRelation(relid);
+    if (!RelationIsValid(relation))
+        return;
+    const char kind = relation->rd_rel->relkind;
+    RelationClose(relation);
+    if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW) {
+        settle();
+    } else if (kind == RELKIND_INDEX) {
+        CommandCounterIncrement(); // as the server does next
+        if (has_expressions(relid))
+            compare();
+    }
 }
 
 void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_id,
@@ -75,14 +126,15 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
     if (likely(pending.run_path == nullptr))
         return;
     if (access == OAT_FUNCTION_EXECUTE)
-        require_callee(object);
-    if (access != OAT_POST_CREATE || class_id != RelationRelationId || sub_id != 0 ||
-        !is_new_table_file(object))
+        function_runs(object);
+    if (access != OAT_POST_CREATE || event_triggers::is_running())
         return;
-    const Pending due = pending;
-    pending = {}; // once a command, however many tables it rewrites
-    run_check(due, InvalidOid);
-    server::set_search_path(due.run_path);
+    const MemoryContext before = MemoryContextSwitchTo(pending.context);
+    pending.classes = lappend_oid(pending.classes, class_id);
+    pending.objects = lappend_oid(pending.objects, object);
+    MemoryContextSwitchTo(before);
+    if (class_id == RelationRelationId && sub_id == 0)
+        relation_made(object);
 }
 
 // Installs the hooks with the first command: sessions that convert nothing do without.
@@ -93,6 +145,8 @@ void install_hooks() {
     installed = true;
     next_hook = object_access_hook;
     object_access_hook = object_accessed;
+    next_needs_hook = needs_fmgr_hook;
+    needs_fmgr_hook = needs_hook;
     event_triggers::init();
 }
 
@@ -100,6 +154,16 @@ void install_hooks() {
 const Node *statement_of(const char *command) {
     const List *statements = raw_parser(command, RAW_PARSE_DEFAULT);
     return statements != NIL ? linitial_node(RawStmt, statements)->stmt : nullptr;
+}
+
+// Whether a command names nothing but a table and a constraint of it: to validate that evaluates
+// what was compared when it was made.
+bool looks_up_nothing(const Node *statement) {
+    if (statement == nullptr || !IsA(statement, AlterTableStmt))
+        return false;
+    const List *commands = reinterpret_cast<const AlterTableStmt *>(statement)->cmds;
+    return list_length(commands) == 1 &&
+           linitial_node(AlterTableCmd, commands)->subtype == AT_ValidateConstraint;
 }
 
 // How far a command is restricted. One that alters a table may check its foreign keys, and has to
@@ -148,17 +212,23 @@ bool run(const char *command, Oid role, const char *run_path, const char *check,
     pending = {.run_path = run_path,
                .check = check,
                .caller = before.role,
-               .caller_context = before.security_context};
+               .caller_context = before.security_context,
+               .context = CurrentMemoryContext,
+               .classes = NIL,
+               .objects = NIL};
     const definitions::Ban outer_ban = definitions::in_force();
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = statement == nullptr || IsA(statement, SelectStmt);
     bool returned = false;
+    if (run_path != nullptr && looks_up_nothing(statement))
+        settle();
     PG_TRY();
     {
         if (run_path != nullptr && !is_query)
             definitions::impose(command);
         users_errors::run([&] { returned = execute(command, result); });
+        compare();
     }
     PG_FINALLY();
     {

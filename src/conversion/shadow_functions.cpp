@@ -1,6 +1,8 @@
 // What SQL can call on shadow columns. Arguments in and results out, nothing else.
 
+#include "definitions.hpp"
 #include "expression.hpp"
+#include "server/acting_role.hpp"
 #include "shadow.hpp"
 
 using namespace snowflake;
@@ -182,14 +184,26 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-// _is_up_to_path(regclass, oid) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_is_up_to_path);
-Datum snowflake_is_up_to_path(PG_FUNCTION_ARGS) {
+// _is_read_otherwise(regclass, oid, regclass, smallint[], text[]) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_read_otherwise);
+Datum snowflake_is_read_otherwise(PG_FUNCTION_ARGS) {
+    const Oid relation = PG_GETARG_OID(2);
+    const Oid owner = server::owner_of(relation);
     const List *expressions = expressions_of(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(expressions); ++i)
-        if (expression::is_up_to_path(static_cast<Node *>(list_nth(expressions, i))))
-            PG_RETURN_BOOL(true);
-    PG_RETURN_BOOL(false);
+    const Names names = names_argument(PG_GETARG_DATUM(3), PG_GETARG_DATUM(4));
+    if (!OidIsValid(owner) || !acting_role::may_become(owner))
+        PG_RETURN_NULL();
+    bool found = false;
+    const acting_role::Previous before = acting_role::become(owner);
+    definitions::run_banned([&] {
+        for (int i = 0; i < list_length(expressions) && !found; ++i) {
+            auto *tree = static_cast<Node *>(list_nth(expressions, i));
+            found = tree == nullptr || expression::is_up_to_path(tree, relation, names.attributes,
+                                                                 names.names, names.count);
+        }
+    });
+    acting_role::resume(before);
+    PG_RETURN_BOOL(found);
 }
 
 } // extern "C"

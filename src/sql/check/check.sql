@@ -39,10 +39,20 @@ CREATE FUNCTION snowflake._typed_by_holder(owner oid, command text)
     RETURN CASE WHEN snowflake._may_become(owner) THEN command
                 ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
 
--- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To alter the
--- type of a column, and to add a partition, evaluates what is defined on the table, on what it inherits from or is
--- inherited by, and on the other ends of foreign keys and what these inherit from or are inherited by, and reads constants
--- of the types in it.
+-- Returns the command that widens a column; what keeps it from that, as a comment.
+CREATE FUNCTION snowflake._typed_widening(tab regclass, col name, command text)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(snowflake._column_to_widen(tab, col)) o LIMIT 1),
+                    snowflake._typed_by_holder(snowflake._owner(tab), command));
+END
+$function$;
+
+-- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To add a partition
+-- evaluates what is defined on the table, on what it inherits from or is inherited by, and on the other ends of foreign
+-- keys and what these inherit from or are inherited by, and reads constants of the types in it.
 CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -258,7 +268,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', snowflake._column(x.relid, x.attname),
                format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', x.type, x.seq),
-               snowflake._typed_by_owner_of(x.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', x.relid, x.attname))
+               snowflake._typed_widening(x.relid, x.attname, snowflake._widen_command(x.relid, x.attname))
             FROM (
                 -- Only the column of the topmost table can be altered.
                 WITH RECURSIVE above(relid, attname, seq) AS (
@@ -438,7 +448,7 @@ BEGIN
         SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
                format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
                       format_type(a.atttypid, -1), k.confrelid::regclass),
-               CASE WHEN widen.command ~ '^ALTER' THEN snowflake._typed_by_owner_of(k.conrelid, widen.command) ELSE widen.command END
+               snowflake._typed_widening(k.conrelid, a.attname, snowflake._widen_command(k.conrelid, a.attname, source.seq))
             FROM pg_constraint k
             CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
@@ -446,7 +456,6 @@ BEGIN
             JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
-            CROSS JOIN LATERAL (SELECT snowflake._widen_command(k.conrelid, a.attname, source.seq)) widen(command)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
               AND coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
               AND source.seq IS NOT NULL;
@@ -454,14 +463,14 @@ BEGIN
         SELECT 'notice', snowflake._column(i.relid, i.attname),
                format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
                       string_agg(DISTINCT format('%s.%I', named.relid, named.attname), ', ')),
-               snowflake._typed_by_owner_of(i.relid, format('ALTER TABLE %s ALTER COLUMN %I TYPE %s', i.relid, i.attname, i.wider))
+               snowflake._typed_widening(i.relid, i.attname, snowflake._widen_command(i.relid, i.attname))
             FROM (SELECT k.relid, k.attname, name
                       FROM unnest(keys) k
                       JOIN pg_class t ON t.oid = k.relid AND NOT t.relispartition
                       CROSS JOIN LATERAL unnest(snowflake._copy_names(t.relname, k.attname)) name
                       WHERE name <> 'id') named
             JOIN snowflake._integer_columns('{}') i ON i.attname = named.name AND i.wider IS NOT NULL
-            GROUP BY i.relid, i.attname, i.type, i.wider;
+            GROUP BY i.relid, i.attname, i.type;
 END
 $function$;
 

@@ -241,16 +241,14 @@ BEGIN
 END
 $function$;
 
--- Lists the foreign keys that the owner of a table may not make again, and the functions and operators of others that
--- could take the place of those meant once columns are bigints.
+-- Lists the foreign keys that the owner of a table may not make again, and what could take the place of functions and
+-- operators once columns are bigints.
 CREATE FUNCTION snowflake._obstacles_of_owners(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
-DECLARE
-    sequence_owner constant oid := snowflake._owner(seq);
 BEGIN
     RETURN QUERY
         SELECT format('foreign key %I of table %s cannot be made again: %I may not reference table %s: '
@@ -264,24 +262,21 @@ BEGIN
               AND EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
                               WHERE NOT has_column_privilege(t.relowner, k.confrelid, key.attnum, 'REFERENCES'));
     RETURN QUERY
-        -- A function of a stranger must not take the place of another of the same name, which it may do where
-        -- it fits a bigint better.
         SELECT format('%s, which %I owns, could take the place of %s in %s',
                       pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
                       pg_describe_object(r.ref_class, r.ref_object, 0), pg_describe_object(r.class, r.object, 0))
-            FROM snowflake._references(ARRAY(SELECT x.relid::oid FROM unnest(columns) x WHERE x.widened)) r
+            FROM (SELECT array_agg(x.class) AS classes, array_agg(x.object) AS objects
+                      FROM snowflake._reached(ARRAY(SELECT c.relid::oid FROM unnest(columns) c WHERE c.widened)) x) reached
+            CROSS JOIN LATERAL snowflake._references(reached.classes, reached.objects) r
             CROSS JOIN LATERAL (
-                SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object)
+                SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object, snowflake._owner_of(r.class, r.object))
                     WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) rival
-            WHERE (EXISTS (SELECT FROM unnest(dependents) d WHERE d.classid = r.class AND d.objid = r.object)
-                   OR EXISTS (SELECT FROM pg_depend e
-                                  JOIN unnest(columns) x ON x.relid = e.refobjid AND x.attnum = e.refobjsubid
-                                  WHERE e.classid = r.class AND e.objid = r.object
-                                    AND e.refclassid = 'pg_class'::regclass AND x.widened))
-              AND CASE WHEN rival.owner IN (sequence_owner, snowflake._owner_of(r.ref_class, r.ref_object))
-                       THEN false
-                       ELSE NOT snowflake._is_taken_along(sequence_owner, rival.owner) END;
+            WHERE EXISTS (SELECT FROM unnest(dependents) d WHERE d.classid = r.class AND d.objid = r.object)
+               OR EXISTS (SELECT FROM pg_depend e
+                              JOIN unnest(columns) x ON x.relid = e.refobjid AND x.attnum = e.refobjsubid
+                              WHERE e.classid = r.class AND e.objid = r.object
+                                AND e.refclassid = 'pg_class'::regclass AND x.widened);
 END
 $function$;
 
@@ -328,7 +323,7 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents, layout)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns, layout)
-                  UNION ALL SELECT snowflake._obstacles_of_owners(seq, columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_owners(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_callers(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_authors(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_rights(seq, columns, dependents)

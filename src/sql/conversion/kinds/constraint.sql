@@ -139,7 +139,7 @@ CREATE FUNCTION snowflake._constraint_commands(
 DECLARE
     o record;
 BEGIN
-    SELECT k.oid, k.conname, k.conrelid::regclass AS relation, k.conindid,
+    SELECT k.oid, k.conname, k.conrelid::regclass AS relation, k.conindid, k.contype = 'c' AND k.convalidated AS is_valid_check,
            (SELECT string_agg(format('%I = %L', x.option_name, x.option_value), ', ')
                 FROM pg_options_to_table(c.reloptions) x) AS options
         INTO o
@@ -149,9 +149,14 @@ BEGIN
         RETURN;
     END IF;
     IF NOT dependent.is_rebuilt THEN
-        command := format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname,
-                          pg_get_constraintdef(o.oid));
+        -- What a check has come to name is compared before it is evaluated.
+        command := concat(format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname, pg_get_constraintdef(o.oid)),
+                          CASE WHEN o.is_valid_check THEN ' NOT VALID' END);
         RETURN NEXT;
+        IF o.is_valid_check THEN
+            command := format('ALTER TABLE %s VALIDATE CONSTRAINT %I', o.relation, o.conname);
+            RETURN NEXT;
+        END IF;
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
             'pg_constraint'::regclass, o.oid, format('CONSTRAINT %I ON %s', o.conname, o.relation)) x;
         IF o.options IS NOT NULL THEN

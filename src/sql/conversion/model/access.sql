@@ -32,6 +32,7 @@
 --   all.sql           all sequences at once
 --   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins), filling them
 --                     (fill), what is in the way (obstacles), the end (swap, cancel), the stages, the plan
+--   widen.sql         widening one column
 --   new_columns.sql   columns that are converted by the command that makes them
 --   settings.sql      settings of the session that would change what is made again
 --

@@ -57,11 +57,8 @@ BEGIN
 END
 $function$;
 
--- Returns what the objects that depend on tables refer to.
-CREATE FUNCTION snowflake._references(
-        tables oid[],
-        OUT class oid, OUT object oid,        -- what depends on the tables, in any number of steps
-        OUT ref_class oid, OUT ref_object oid) -- what it depends on
+-- Returns what depends on tables, in any number of steps, the tables included.
+CREATE FUNCTION snowflake._reached(tables oid[], OUT class oid, OUT object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
@@ -80,16 +77,30 @@ BEGIN
                     next(class, object)
                 WHERE next.object IS NOT NULL
         )
-        SELECT reached.class, reached.object, d.refclassid, d.refobjid
-            FROM reached
-            JOIN pg_depend d ON d.classid = reached.class AND d.objid = reached.object
-            LEFT JOIN pg_trigger t ON reached.class = 'pg_trigger'::regclass AND t.oid = reached.object
+        SELECT reached.class, reached.object FROM reached;
+END
+$function$;
+
+-- Returns what objects refer to.
+CREATE FUNCTION snowflake._references(
+        classes oid[], objects oid[],
+        OUT class oid, OUT object oid, OUT ref_class oid, OUT ref_object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT o.class, o.object, d.refclassid, d.refobjid
+            FROM unnest(classes, objects) o(class, object)
+            JOIN pg_depend d ON d.classid = o.class AND d.objid = o.object
+            LEFT JOIN pg_trigger t ON o.class = 'pg_trigger'::regclass AND t.oid = o.object
             WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal, false)
               -- The part that a partition has of an index is made from the whole, under a name that the server
               -- chooses. A foreign key runs no code of the unique index, by no expression, that it depends on.
               AND NOT EXISTS (SELECT FROM pg_class i
                                   WHERE i.relkind IN ('i', 'I')
-                                    AND (reached.class = 'pg_class'::regclass AND i.oid = reached.object AND i.relispartition
+                                    AND (o.class = 'pg_class'::regclass AND i.oid = o.object AND i.relispartition
                                          OR d.refclassid = 'pg_class'::regclass AND i.oid = d.refobjid));
 END
 $function$;
@@ -125,62 +136,45 @@ BEGIN
 END
 $function$;
 
--- Tells whether a function with other types of arguments could be chosen once arguments are bigints. An argument
--- that is a smallint or integer now, or of any type, can become a bigint.
-CREATE FUNCTION snowflake._fits_bigint_better(present oid[], other oid[])
-    RETURNS boolean
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT coalesce(bool_or(p.type <> o.type), false)
-       AND coalesce(bool_and(
-               p.type = o.type
-               OR p.type IN ('smallint'::regtype, 'integer'::regtype, 'anyelement'::regtype, 'anynonarray'::regtype,
-                             'anycompatible'::regtype, 'anycompatiblenonarray'::regtype, '"any"'::regtype)
-                  AND o.type IN ('bigint'::regtype, 'numeric'::regtype, 'real'::regtype,
-                                 'double precision'::regtype, 'anyelement'::regtype, 'anynonarray'::regtype,
-                                 'anycompatible'::regtype, 'anycompatiblenonarray'::regtype, '"any"'::regtype)), false)
-        FROM unnest(present) WITH ORDINALITY p(type, n)
-        JOIN unnest(other) WITH ORDINALITY o(type, n) USING (n)
-$function$;
-
--- Finds functions or operators of the same name and schema that could be chosen once arguments are bigints.
+-- Finds what shares its name and schema with a function or operator and belongs to somebody else who may not act for a
+-- role. Read again for bigints, an expression could find that in its place: another overload, or a type, whose name can
+-- stand for a cast.
 CREATE FUNCTION snowflake._rivals(
-        ref_class oid, ref_object oid,
+        ref_class oid, ref_object oid, role oid,
         OUT class oid, OUT oid oid, OUT owner oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT ref_class, other.oid, other.proowner
-            FROM pg_proc p
-            JOIN pg_proc other ON other.proname = p.proname AND other.pronamespace = p.pronamespace
-                              AND other.oid <> p.oid
-            WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
-              AND other.pronargs - other.pronargdefaults <= p.pronargs
-              AND (other.pronargs >= p.pronargs OR other.provariadic <> 0)
-              AND snowflake._fits_bigint_better(p.proargtypes::oid[], other.proargtypes::oid[])
-        UNION ALL
-        SELECT ref_class, other.oid, other.oprowner
-            FROM pg_operator o
-            JOIN pg_operator other ON other.oprname = o.oprname AND other.oprnamespace = o.oprnamespace
-                                  AND other.oid <> o.oid
-            WHERE ref_class = 'pg_operator'::regclass AND o.oid = ref_object AND other.oprkind = o.oprkind
-              AND snowflake._fits_bigint_better(ARRAY[o.oprleft, o.oprright], ARRAY[other.oprleft, other.oprright]);
+        SELECT x.class, x.oid, x.owner
+            FROM (SELECT ref_class, other.oid, other.proowner, p.proowner
+                      FROM pg_proc p
+                      JOIN pg_proc other ON other.proname = p.proname AND other.pronamespace = p.pronamespace
+                      WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
+                  UNION ALL
+                  SELECT 'pg_type'::regclass, y.oid, y.typowner, p.proowner
+                      FROM pg_proc p JOIN pg_type y ON y.typname = p.proname AND y.typnamespace = p.pronamespace
+                      WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
+                  UNION ALL
+                  SELECT ref_class, other.oid, other.oprowner, o.oprowner
+                      FROM pg_operator o
+                      JOIN pg_operator other ON other.oprname = o.oprname AND other.oprnamespace = o.oprnamespace
+                      WHERE ref_class = 'pg_operator'::regclass AND o.oid = ref_object) x(class, oid, owner, present)
+            WHERE x.owner <> x.present AND NOT snowflake._may_act_for(x.owner, role);
 END
 $function$;
 
--- Returns what the objects that depend on tables refer to, for _require_references(). What is not made again has an OID
--- besides: another of the same name may take its place, where somebody renames a schema.
-CREATE FUNCTION snowflake._references_by_name(tables oid[])
+-- Returns the names of what objects refer to, for each of them. What is not made again has an OID besides: another of the
+-- same name may take its place, where somebody renames a schema.
+CREATE FUNCTION snowflake._sources(classes oid[], objects oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN (
         WITH r AS MATERIALIZED (
-            SELECT DISTINCT x.class, x.object, x.ref_class, x.ref_object FROM snowflake._references(tables) x
+            SELECT DISTINCT x.class, x.object, x.ref_class, x.ref_object FROM snowflake._references(classes, objects) x
         ),
         dependent AS MATERIALIZED (
             SELECT o.class, o.object, format('%s %s', i.type, i.identity) AS name
@@ -196,8 +190,7 @@ BEGIN
                 FROM (SELECT DISTINCT ref_class, ref_object FROM r) o
                 CROSS JOIN LATERAL snowflake._source_of(o.ref_class, o.ref_object) named(name)
         )
-        SELECT jsonb_build_object('tables', to_jsonb(tables),
-                                  'references', coalesce(jsonb_object_agg(x.name, x.sources), '{}'))
+        SELECT coalesce(jsonb_object_agg(x.name, x.sources), '{}')
             FROM (SELECT dependent.name, jsonb_object_agg(source.name, true) AS sources
                       FROM r
                       JOIN dependent USING (class, object)
@@ -207,8 +200,20 @@ BEGIN
 END
 $function$;
 
+-- Returns what the objects that depend on tables refer to, for _require_references().
+CREATE FUNCTION snowflake._references_by_name(tables oid[])
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT jsonb_build_object('tables', to_jsonb(tables),
+                                      'references', coalesce(snowflake._sources(array_agg(x.class), array_agg(x.object)), '{}'))
+                FROM snowflake._reached(tables) x);
+END
+$function$;
+
 -- Raises an error if an object refers to something that it did not refer to when _references_by_name() was called.
-CREATE FUNCTION snowflake._require_references(expected jsonb)
+CREATE FUNCTION snowflake._require_sources(expected jsonb, present jsonb)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
@@ -218,14 +223,13 @@ BEGIN
     -- An object that was not there before is not one that is made again. The extension itself, and the
     -- sequence, come into the defaults that are converted.
     differences := ARRAY(
-        SELECT format('%s would depend on %s, which it does not depend on now', now.name,
-                      regexp_replace(source, ' [(]OID [0-9]+[)]$', ''))
-            FROM jsonb_each(snowflake._references_by_name(
-                     ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references')
-                     now(name, sources)
+        SELECT format('%s would depend on %s, which it does not depend on now', now.name, plain.name)
+            FROM jsonb_each(present) now(name, sources)
             CROSS JOIN LATERAL jsonb_object_keys(now.sources) source
+            CROSS JOIN LATERAL regexp_replace(source, ' [(]OID [0-9]+[)]$', '') plain(name)
             WHERE expected -> 'references' ? now.name
-              AND NOT expected -> 'references' -> now.name ? source
+              -- What is made again itself has no OID.
+              AND NOT expected -> 'references' -> now.name ?| ARRAY[source, plain.name]
               AND source <> snowflake._source_of('pg_proc'::regclass, 'snowflake.nextval(regclass)'::regprocedure)
               AND source IS DISTINCT FROM expected ->> 'sequence'
             ORDER BY 1);
@@ -237,18 +241,34 @@ BEGIN
 END
 $function$;
 
--- Raises an error if an object has come to refer to something else, as _require_references() does, or, while a command
+-- Raises an error if an object that depends on the tables refers to something that it did not refer to.
+CREATE FUNCTION snowflake._require_references(expected jsonb)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_sources(
+        expected,
+        snowflake._references_by_name(ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references');
+END
+$function$;
+
+-- Raises an error if an object that a command has made refers to something that it did not refer to, or, while a command
 -- looks up its names, if it calls a function that none of the objects has called: one of somebody who may not act for the
 -- current role.
 CREATE FUNCTION snowflake._require_meaning(
         expected jsonb,
-        callee oid) -- 0: the names have been looked up
+        callee oid,                   -- 0: none
+        classes oid[], objects oid[]) -- that have been made; a relation of the class pg_attrdef stands for its defaults
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
     IF callee = 0 THEN
-        PERFORM snowflake._require_references(expected);
+        PERFORM snowflake._require_sources(
+            expected, (SELECT snowflake._sources(array_agg(o.class), array_agg(coalesce(f.oid, o.object)))
+                           FROM unnest(classes, objects) o(class, object)
+                           LEFT JOIN pg_attrdef f ON o.class = 'pg_attrdef'::regclass AND f.adrelid = o.object));
     ELSIF NOT EXISTS (
               SELECT FROM jsonb_each(expected -> 'references') object(name, sources)
                   WHERE object.sources ? snowflake._source_of('pg_proc'::regclass, callee)

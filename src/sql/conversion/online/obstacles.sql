@@ -148,9 +148,8 @@ BEGIN
                     CROSS JOIN LATERAL snowflake._authors_of_type(type) author(oid)
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
-                -- By then somebody may have put into the search_path what fits better.
-                SELECT 'calls what takes values of any type, and an overload could take its place when the plan is run: convert with a lock'
-                    WHERE snowflake._is_up_to_path('pg_class', t.original)
+                SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
+                    WHERE snowflake._is_up_to_path(work.shadows, 'pg_class', t.original, t.relid)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY

@@ -74,13 +74,6 @@ CREATE FUNCTION snowflake._expressions_with_names(
     SET bytea_output = hex
     SET lc_monetary = 'C';
 
--- Tells whether expressions of an object can mean another thing under another search_path, or with other overloads, however
--- they are printed.
-CREATE FUNCTION snowflake._is_up_to_path(class regclass, object oid)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_up_to_path'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
 -- A column that is to be replaced, and its shadow.
 CREATE TYPE snowflake._shadow AS (
     relid regclass,
@@ -91,6 +84,30 @@ CREATE TYPE snowflake._shadow AS (
     same name,                          -- the constraint that compares the two; NULL: there is none
     is_exact boolean,                   -- whether that lets nulls pass as the column does
     is_filled boolean);                 -- whether the check is exact and valid
+
+-- Tells whether expressions of an object can mean another thing when they are read with shadows in place of columns, under
+-- another search_path or with other overloads, however they are printed.
+CREATE FUNCTION snowflake._is_read_otherwise(
+        class regclass, object oid, relation regclass, attnums smallint[], names text[])
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_read_otherwise'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off;
+
+-- Does what _is_read_otherwise() does. What cannot be read now can mean anything later.
+CREATE FUNCTION snowflake._is_up_to_path(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN snowflake._is_read_otherwise(class, object, tab,
+                                        ARRAY(SELECT s.attnum FROM unnest(shadows) s WHERE s.relid = tab),
+                                        ARRAY(SELECT s.attname::text FROM unnest(shadows) s WHERE s.relid = tab));
+EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
+    RETURN true;
+END
+$function$;
 
 -- Returns the name of the sequence that is the first argument of a trigger.
 CREATE FUNCTION snowflake._named_by(tgargs bytea)

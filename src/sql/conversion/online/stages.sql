@@ -62,6 +62,25 @@ BEGIN
 END
 $function$;
 
+-- Returns what objects refer to before a stage, and as what the checks of shadow columns will do.
+CREATE FUNCTION snowflake._expected_of_twins(part snowflake._conversion_part)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    expected constant jsonb := snowflake._expected(part);
+BEGIN
+    RETURN jsonb_set(expected, '{references}',
+                     expected -> 'references'
+                     || (SELECT coalesce(jsonb_object_agg(format('%s %I%s', i.type, t.name,
+                                                                 substr(i.identity, length(quote_ident(k.conname)) + 1)),
+                                                          expected -> 'references' -> format('%s %s', i.type, i.identity)), '{}')
+                             FROM snowflake._check_twins(snowflake._shadows(part.columns)) t
+                             JOIN pg_constraint k ON k.oid = t.original
+                             CROSS JOIN LATERAL pg_identify_object('pg_constraint'::regclass, k.oid, 0) i));
+END
+$function$;
+
 -- Returns what a stage of a conversion without a long lock works with.
 CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
@@ -79,6 +98,9 @@ BEGIN
     END IF;
     state.part := part;
     state.emptied := '{}';
+    IF stage <> 'cancel' THEN
+        state.expected := snowflake._expected_of_twins(part);
+    END IF;
     CASE stage
         WHEN 'shadows' THEN
             PERFORM snowflake._require_widened(part, request.tab);

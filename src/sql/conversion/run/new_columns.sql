@@ -171,25 +171,6 @@ BEGIN
 END
 $function$;
 
--- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The server refuses to
--- alter a column that is used by views, triggers, policies and the like. The conversion of the sequence takes these
--- out of the way, and makes them again.
-CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-DECLARE
-    attnum constant smallint := (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col);
-    altered constant snowflake._conversion_column := snowflake._conversion_column(tab, attnum, col, widened => true);
-BEGIN
-    IF NOT snowflake._is_id_seq(seq)
-       AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[altered]) d WHERE NOT d.is_rebuilt) THEN
-        RETURN snowflake._convert_command(seq);
-    END IF;
-    RETURN format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, col);
-END
-$function$;
-
 -- Finds the small integers that foreign keys of this transaction bind to columns that hold IDs, and those that refer to
 -- these in turn. What is referred to comes first.
 CREATE FUNCTION snowflake._small_references(
@@ -237,8 +218,7 @@ CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(tab);
-    altered constant snowflake._conversion_column := snowflake._conversion_column(
-        tab, (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col), col, widened => true);
+    altered constant snowflake._conversion_column := snowflake._column_to_widen(tab, col);
 BEGIN
     RETURN (
         SELECT o FROM (
@@ -282,16 +262,16 @@ CREATE FUNCTION snowflake._widen_new_reference(
     AS $function$
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
-    command constant text := format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', tab, attname);
     failures_before constant bigint := snowflake._event_trigger_failures();
     obstacle text;
+    detail text;
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
     obstacle := snowflake._obstacle_of_new_column(tab, attname);
     IF obstacle IS NOT NULL THEN
-        PERFORM snowflake._warn_of_unconverted(what, obstacle, 'If you trust that code: ' || snowflake._widen_command(tab, attname, seq) || ';');
+        PERFORM snowflake._warn_of_unconverted(what, obstacle, format('If you trust that code: ALTER TABLE %s ALTER COLUMN %I TYPE bigint;', tab, attname));
         RETURN;
     END IF;
     IF NOT snowflake._is_empty(tab) THEN
@@ -299,13 +279,14 @@ BEGIN
                                                snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
-    PERFORM snowflake._run_as(command, snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
+    PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
 EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
     -- Expressions on the column may call what takes integers only.
     IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
         RAISE;
     END IF;
-    PERFORM snowflake._warn_of_unconverted(what, SQLERRM, snowflake._widen_command(tab, attname, seq) || ';');
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    PERFORM snowflake._warn_of_unconverted(what, concat_ws(': ', SQLERRM, nullif(detail, '')), snowflake._widen_command(tab, attname, seq) || ';');
 END
 $function$;
 

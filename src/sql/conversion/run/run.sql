@@ -72,7 +72,7 @@ DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
 BEGIN
     PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path,
-                              format('SELECT snowflake._require_meaning(%L, $1)', expected));
+                              format('SELECT snowflake._require_meaning(%L, $1, $2, $3)', expected));
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation

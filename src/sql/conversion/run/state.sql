@@ -110,6 +110,17 @@ BEGIN
 END
 $function$;
 
+-- Returns what objects refer to before a conversion in either direction, for _require_references().
+CREATE FUNCTION snowflake._expected(part snowflake._conversion_part)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(part.columns) c))
+           || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, part.seq));
+END
+$function$;
+
 -- Returns what a conversion works with, but for its plan.
 CREATE FUNCTION snowflake._state_of_tables(part snowflake._conversion_part)
     RETURNS snowflake._conversion_state
@@ -133,9 +144,7 @@ BEGIN
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum;
     state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(
         part.seq, columns, CASE WHEN snowflake._makes_snowflakes(part.wishes) THEN NOT snowflake.redirects_nextval() END) m);
-    state.expected :=
-        snowflake._references_by_name(ARRAY(SELECT c.relid::oid FROM unnest(columns) c))
-        || jsonb_build_object('sequence', snowflake._source_of('pg_class'::regclass, part.seq));
+    state.expected := snowflake._expected(part);
     state.emptied := '{}';
     RETURN state;
 END
@@ -178,6 +187,7 @@ BEGIN
     state.always := false;
     state.emptied := '{}';
     state.meant := ARRAY(SELECT m FROM snowflake._meant_defaults(seq, part.columns, false) m);
+    state.expected := snowflake._expected(part);
     RETURN state;
 END
 $function$;

@@ -1,0 +1,109 @@
+-- Widening one column that holds copies of IDs, without the conversion of a sequence.
+
+-- Makes a column bigint, or an array of bigints, as the owner of its table. What its expressions have come to name is compared before any of
+-- them is evaluated.
+CREATE FUNCTION snowflake._widen_as_owner(tab regclass, attname name, caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._run_as(format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint%s', tab, attname,
+                                     (SELECT '[]' FROM pg_attribute a
+                                          WHERE a.attrelid = tab AND a.attname = _widen_as_owner.attname
+                                            AND a.atttypid IN ('smallint[]'::regtype, 'integer[]'::regtype))),
+                              snowflake._owner(tab), snowflake._run_path(caller_search_path),
+                              format('SELECT snowflake._require_meaning(%L, $1, $2, $3)', snowflake._references_by_name(ARRAY[tab::oid])));
+END
+$function$;
+
+-- Lists what keeps a column from being widened.
+CREATE FUNCTION snowflake._obstacles_of_widening(altered snowflake._conversion_column)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT o FROM (SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
+                       UNION ALL SELECT snowflake._obstacles_of_owners(ARRAY[altered], '{}')) x(o)
+            ORDER BY o COLLATE "C";
+END
+$function$;
+
+-- Raises an error that names what keeps a column from being widened; returns the argument.
+CREATE FUNCTION snowflake._require_widening(altered snowflake._conversion_column)
+    RETURNS snowflake._conversion_column
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    obstacles constant text[] := ARRAY(SELECT snowflake._obstacles_of_widening(altered));
+BEGIN
+    IF obstacles <> '{}' THEN
+        RAISE EXCEPTION 'cannot widen column % of table %', quote_ident(altered.attname), altered.relid
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = array_to_string(obstacles, E'\n');
+    END IF;
+    RETURN altered;
+END
+$function$;
+
+-- Returns a column of a table as one to be widened.
+CREATE FUNCTION snowflake._column_to_widen(tab regclass, col name)
+    RETURNS snowflake._conversion_column
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN snowflake._conversion_column(
+        tab, (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = col), col, widened => true);
+END
+$function$;
+
+-- Makes a column bigint, for a caller with a search_path.
+CREATE FUNCTION snowflake._widen(tab regclass, attname name, caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET standard_conforming_strings = on
+    SET quote_all_identifiers = off
+    SET check_function_bodies = off
+    SET snowflake.convert_new_columns = off
+    AS $function$
+DECLARE
+    altered constant snowflake._conversion_column := snowflake._column_to_widen(tab, attname);
+BEGIN
+    PERFORM snowflake._lock(relid), snowflake._hold_schema(relid)
+        FROM (SELECT x.relid FROM (SELECT tab UNION SELECT snowflake._table_partners(tab, altered.attnum)) x(relid)
+                  WHERE x.relid = tab OR snowflake._may_become(snowflake._owner(x.relid))
+                  ORDER BY x.relid::oid) locked;
+    PERFORM snowflake._as_of_now('SELECT snowflake._require_widening($1)', altered);
+    PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
+END
+$function$;
+
+-- Makes a column bigint.
+CREATE FUNCTION snowflake._widen(tab regclass, attname name)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._widen(tab, attname, pg_catalog.current_setting('search_path'))
+$function$;
+
+-- Returns the command that makes a column bigint.
+CREATE FUNCTION snowflake._widen_command(tab regclass, col name)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format('SELECT snowflake._widen(%L, %L)', tab, col);
+
+-- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The server refuses to
+-- alter a column that is used by views, triggers, policies and the like. The conversion of the sequence takes these
+-- out of the way, and makes them again.
+CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF NOT snowflake._is_id_seq(seq)
+       AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[snowflake._column_to_widen(tab, col)]) d WHERE NOT d.is_rebuilt) THEN
+        RETURN snowflake._convert_command(seq);
+    END IF;
+    RETURN snowflake._widen_command(tab, col);
+END
+$function$;
