@@ -245,7 +245,7 @@ CREATE FUNCTION fail(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN
 CREATE TABLE endless (id serial);
 INSERT INTO endless DEFAULT VALUES;
 RESET ROLE;
-SELECT snowflake._add_shadows('endless_id_seq');
+SELECT snowflake._add_shadows('endless_id_seq', 'endless');
 SET ROLE online_forger;
 CREATE INDEX ON endless (fail(snowflake_id));
 CREATE OR REPLACE FUNCTION fail(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$

@@ -40,8 +40,8 @@ RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('names.t_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('names.t_id_seq');
 SELECT command FROM snowflake.conversion_plan('names.o_id_seq', online => true);
-SELECT snowflake._add_shadows('names.o_id_seq');
-SELECT snowflake._add_shadows('names.o_id_seq');
+SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
+SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
 -- The name of a type stands for a cast.
 SET ROLE regress_names_mallory;
 DROP FUNCTION names.shown(mallory.wrapped);
@@ -52,7 +52,7 @@ CREATE TABLE names.d (id serial PRIMARY KEY, CHECK (names.doubled(id) > 0));
 INSERT INTO names.d DEFAULT VALUES;
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('names.d_id_seq');
-SELECT snowflake._add_shadows('names.d_id_seq');
+SELECT snowflake._add_shadows('names.d_id_seq', 'names.d');
 SELECT last_value, is_called FROM mallory.runs;
 SELECT * FROM calls;
 -- What is no rival: overloads of the owner, of a superuser and of who may act for the owner.
@@ -91,7 +91,7 @@ RESET ROLE;
 SET names.plant = :'overload';
 ALTER EVENT TRIGGER plant_table ENABLE;
 SELECT snowflake.convert_sequence_to_snowflake('names.t_id_seq');
-SELECT snowflake._add_shadows('names.o_id_seq');
+SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
 SELECT snowflake.convert_sequence_to_snowflake('names.o_id_seq');
 ALTER EVENT TRIGGER plant_table DISABLE;
 ALTER EVENT TRIGGER plant_index ENABLE;
@@ -107,7 +107,7 @@ ALTER EVENT TRIGGER write DISABLE;
 SET names.plant = :'overload';
 ALTER EVENT TRIGGER plant_table ENABLE;
 ALTER EVENT TRIGGER write ENABLE;
-SELECT snowflake._add_shadows('names.o_id_seq');
+SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
 DROP EVENT TRIGGER plant_table;
 DROP EVENT TRIGGER plant_index;
 DROP EVENT TRIGGER write;
@@ -119,7 +119,7 @@ CREATE FUNCTION names.digits(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE A
 SELECT snowflake.convert_sequence_to_snowflake('names.t_id_seq');
 SELECT conname, convalidated, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'names.t'::regclass AND contype = 'c';
 SELECT snowflake.convert_sequence_to_snowflake('names.i_id_seq');
-SELECT snowflake._add_shadows('names.o_id_seq');
+SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
 CALL snowflake._fill_shadows('names.o_id_seq', 'names.o');
 SELECT command FROM snowflake.conversion_plan('names.o_id_seq', online => true) WHERE command IS NOT NULL \gexec
 INSERT INTO names.o DEFAULT VALUES;

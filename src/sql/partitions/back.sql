@@ -64,8 +64,9 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that move all rows into the first partition, and give that the name of the whole. The owner sees all rows
--- where row-level security is not forced; _run_partitioning() makes anything else an error.
+-- Returns the steps that move all rows into the first partition, and give that and its indexes the names of the whole: views
+-- that are made again refer to them. The owner sees all rows where row-level security is not forced; _run_partitioning()
+-- makes anything else an error.
 CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -88,27 +89,18 @@ BEGIN
                     FROM pg_statistic_ext t JOIN pg_namespace n ON n.oid = t.stxnamespace WHERE t.stxrelid = former::regclass
                 UNION ALL SELECT 6, 0, format('ALTER TABLE %s RENAME TO %I', p.tab, whole)
                 UNION ALL SELECT 7, 0, format('ALTER TABLE %s RENAME TO %I', former, p.relname)
+                UNION ALL SELECT 8 + x.turn, h.inhrelid, x.command
+                    FROM pg_index i
+                    JOIN pg_inherits h ON h.inhrelid = i.indexrelid
+                    JOIN pg_class named ON named.oid = h.inhparent
+                    CROSS JOIN LATERAL (VALUES
+                        (0, format('ALTER INDEX %s RENAME TO %I', named.oid::regclass,
+                                   snowflake._free_name(p.schema, snowflake._name_with(named.relname, '_whole')::text))),
+                        (1, format('ALTER INDEX %s RENAME TO %I', i.indexrelid::regclass, named.relname))) x(turn, command)
+                    WHERE i.indrelid = former::regclass
             ) x(turn, object, command)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
             ORDER BY x.turn, x.object;
-END
-$function$;
-
--- Returns the steps that drop what is left of the partitioned table, and give its indexes' names to those of the table.
-CREATE FUNCTION snowflake._remainder_steps(p snowflake._partitioning, whole text)
-    RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    AS $function$
-BEGIN
-    RETURN NEXT snowflake._step(format('DROP TABLE %I.%I', p.schema, whole), p.owner);
-    RETURN QUERY
-        SELECT step.*
-            FROM pg_index i
-            JOIN pg_inherits h ON h.inhrelid = i.indexrelid
-            JOIN pg_class named ON named.oid = h.inhparent
-            CROSS JOIN LATERAL snowflake._step(format('ALTER INDEX %s RENAME TO %I', i.indexrelid::regclass, named.relname), p.owner) step
-            WHERE i.indrelid = format('%I.%I', p.schema, p.former)::regclass
-            ORDER BY i.indexrelid;
 END
 $function$;
 
@@ -126,7 +118,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => true);
     RETURN QUERY SELECT * FROM snowflake._merge_steps(p, whole);
     RETURN QUERY SELECT * FROM snowflake._replacement_steps(dependents);
-    RETURN QUERY SELECT * FROM snowflake._remainder_steps(p, whole);
+    RETURN NEXT snowflake._step(format('DROP TABLE %I.%I', p.schema, whole), p.owner);
     RETURN QUERY SELECT * FROM snowflake._parent_settings(p);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(remade);
     RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => false);
