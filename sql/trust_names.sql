@@ -87,6 +87,9 @@ CREATE FUNCTION names.digits(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE
 CREATE TABLE names.i (id serial PRIMARY KEY, g integer GENERATED ALWAYS AS (id % 100) STORED);
 INSERT INTO names.i DEFAULT VALUES;
 CREATE INDEX digits ON names.i (names.digits(g));
+CREATE TABLE names.w (id serial PRIMARY KEY);
+INSERT INTO names.w DEFAULT VALUES;
+CREATE MATERIALIZED VIEW names.m AS SELECT names.shown(id) FROM names.w;
 RESET ROLE;
 SET names.plant = :'overload';
 ALTER EVENT TRIGGER plant_table ENABLE;
@@ -98,6 +101,10 @@ ALTER EVENT TRIGGER plant_index ENABLE;
 SET names.plant = :'cast';
 SELECT snowflake.convert_sequence_to_snowflake('names.i_id_seq');
 ALTER EVENT TRIGGER plant_index DISABLE;
+ALTER EVENT TRIGGER plant_table ENABLE;
+SET names.plant = :'overload';
+SELECT snowflake.convert_sequence_to_snowflake('names.w_id_seq');
+ALTER EVENT TRIGGER plant_table DISABLE;
 SELECT last_value, is_called FROM mallory.runs;
 SELECT * FROM calls;
 -- An event trigger that writes to the table after the command runs nothing of hers either.
@@ -119,6 +126,7 @@ CREATE FUNCTION names.digits(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE A
 SELECT snowflake.convert_sequence_to_snowflake('names.t_id_seq');
 SELECT conname, convalidated, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'names.t'::regclass AND contype = 'c';
 SELECT snowflake.convert_sequence_to_snowflake('names.i_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('names.w_id_seq');
 SELECT snowflake._add_shadows('names.o_id_seq', 'names.o');
 CALL snowflake._fill_shadows('names.o_id_seq', 'names.o');
 SELECT command FROM snowflake.conversion_plan('names.o_id_seq', online => true) WHERE command IS NOT NULL \gexec

@@ -102,15 +102,16 @@ bool has_expressions(Oid index) {
     return has_any;
 }
 
-// A table or materialized view is made where a command fills one anew: it has looked up all names
-// by then, and evaluated nothing but constants. An index is filled as soon as it is there.
-void relation_made(Oid relid) {
+// A table or materialized view is made by the server itself where a command fills one anew: it has
+// looked up all names by then, and evaluated nothing but constants. An index is filled as soon as
+// it is there.
+void relation_made(Oid relid, bool is_internal) {
     Relation relation = RelationIdGetRelation(relid);
     if (!RelationIsValid(relation))
         return;
     const char kind = relation->rd_rel->relkind;
     RelationClose(relation);
-    if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW) {
+    if (is_internal && (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW)) {
         settle();
     } else if (kind == RELKIND_INDEX) {
         CommandCounterIncrement(); // as the server does next
@@ -134,7 +135,7 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
     pending.objects = lappend_oid(pending.objects, object);
     MemoryContextSwitchTo(before);
     if (class_id == RelationRelationId && sub_id == 0)
-        relation_made(object);
+        relation_made(object, static_cast<const ObjectAccessPostCreate *>(argument)->is_internal);
 }
 
 // Installs the hooks with the first command: sessions that convert nothing do without.

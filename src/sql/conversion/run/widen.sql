@@ -1,12 +1,15 @@
 -- Widening one column that holds copies of IDs, without the conversion of a sequence.
 
--- Makes a column bigint, or an array of bigints, as the owner of its table. What its expressions have come to name is compared before any of
--- them is evaluated.
+-- Makes a column bigint, or an array of bigints, as the owner of its table. What its expressions have come to name is
+-- compared before any of them is evaluated.
 CREATE FUNCTION snowflake._widen_as_owner(tab regclass, attname name, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
+    IF snowflake._owner(tab) IS NULL THEN
+        RAISE EXCEPTION 'relation with OID % does not exist', tab::oid USING ERRCODE = 'undefined_table';
+    END IF;
     PERFORM snowflake._run_as(format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint%s', tab, attname,
                                      (SELECT '[]' FROM pg_attribute a
                                           WHERE a.attrelid = tab AND a.attname = _widen_as_owner.attname
