@@ -137,7 +137,7 @@ Datum snowflake_pages_of(PG_FUNCTION_ARGS) {
 
 // _restart_statement_timeout() returns void
 SNOWFLAKE_FUNCTION(snowflake_restart_statement_timeout);
-Datum snowflake_restart_statement_timeout(PG_FUNCTION_ARGS) {
+Datum snowflake_restart_statement_timeout(FunctionCallInfo) {
     if (StatementTimeout > 0 && get_timeout_active(STATEMENT_TIMEOUT))
         enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
     PG_RETURN_VOID();
