@@ -170,7 +170,12 @@ SET snowflake.node = 937;
 SELECT state, message, detail FROM outcome($$INSERT INTO checked DEFAULT VALUES$$);
 SELECT severity, finding, command FROM snowflake.check() WHERE finding LIKE '%fit%';
 SELECT snowflake.set_layout('many.one_id_seq', 'epoch=2020-01-01 tick=1ms timestamp:41 node:6 counter:6');
+CREATE TABLE many.misfit (id serial PRIMARY KEY);
+SELECT detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('many.misfit_id_seq', layout => 'javascript')$$);
+SELECT snowflake.convert_sequence_to_snowflake('many.misfit_id_seq', layout => 'javascript', waive => 'node');
 SET snowflake.node = 5;
+INSERT INTO many.misfit DEFAULT VALUES RETURNING made('many.misfit_id_seq', id);
+DROP TABLE many.misfit;
 
 -- A default that names another layout than the sequence has.
 ALTER TABLE many.one ALTER id SET DEFAULT snowflake.nextval('many.one_id_seq', 'discord');

@@ -119,6 +119,8 @@ BEGIN
             state.wanted := snowflake._lockable(ARRAY(
                 SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
                 UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s, snowflake._table_partners(s.relid, s.shadow) p));
+        ELSE
+            RAISE EXCEPTION 'there is no stage "%"', stage USING ERRCODE = 'invalid_parameter_value';
     END CASE;
     state.altered := cardinality(snowflake._shadows_to_cancel(part));
     state.always := false;

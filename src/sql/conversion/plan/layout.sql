@@ -59,6 +59,21 @@ EXCEPTION WHEN SQLSTATE '55000' OR invalid_table_definition THEN -- nextval() sa
 END
 $function$;
 
+-- Returns why this instance cannot make IDs in a layout, with the number that takes the place of its own: claim_node() would
+-- derive one that fits only once a sequence has the layout. NULL: it can, or has no number.
+CREATE FUNCTION snowflake._obstacle_of_misfit(layout snowflake.layout)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    misfit constant text := snowflake._node_misfit(layout);
+BEGIN
+    RETURN CASE WHEN misfit IS NOT NULL
+                THEN format('%s (SELECT snowflake.release_node(); SELECT snowflake.claim_node(%s))', misfit,
+                            (snowflake.node() - 1) % ((snowflake.describe(layout)).nodes - 1) + 1) END;
+END
+$function$;
+
 -- Warns if the node of this instance does not fit a layout.
 CREATE FUNCTION snowflake._warn_of_node(layout snowflake.layout)
     RETURNS void

@@ -90,7 +90,10 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._waivable_obstacles_of_writers(part);
     IF snowflake._makes_snowflakes(part.wishes) AND NOT snowflake._is_converted(part) THEN
         RETURN QUERY
-            SELECT o || ': convert with waive => ''node'' to rehearse without', 'node' FROM snowflake._obstacle_of_node() o WHERE o IS NOT NULL;
+            SELECT o || ': convert with waive => ''node'' to rehearse without', 'node'
+                FROM (SELECT snowflake._obstacle_of_node() UNION ALL
+                      SELECT snowflake._obstacle_of_misfit(part.layout) WHERE snowflake._is_usable_now(part.layout)) x(o)
+                WHERE o IS NOT NULL;
     END IF;
 END
 $function$;
@@ -139,10 +142,6 @@ BEGIN
         SELECT step.*
             FROM snowflake._generated_moves(part.dependents) m
             CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column', m.attname, m.relid)) step;
-    RETURN QUERY
-        SELECT step.*
-            FROM snowflake._node_misfit(part.layout) misfit, snowflake._remark(misfit) step
-            WHERE misfit IS NOT NULL AND snowflake._makes_snowflakes(part.wishes);
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END
 $function$;
