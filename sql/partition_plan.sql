@@ -47,7 +47,9 @@ COMMENT ON CONSTRAINT orders_item_check ON orders IS 'a check';
 COMMENT ON INDEX orders_item_idx IS 'an index';
 COMMENT ON TRIGGER note ON orders IS 'a trigger';
 COMMENT ON CONSTRAINT items_order_id_fkey ON items IS 'a key';
+SET client_min_messages = error; -- wal_level may be below logical
 CREATE PUBLICATION regress_orders FOR TABLE orders (id, item, customer_id) WHERE (id > 5) WITH (publish_via_partition_root);
+SET client_min_messages = warning;
 INSERT INTO orders (customer_id, item, amount) SELECT 1 + n % 100, 'item ' || n, n % 300 FROM generate_series(1, 200000) n;
 INSERT INTO items (order_id) SELECT id FROM orders ORDER BY id LIMIT 1000;
 

@@ -26,7 +26,9 @@ CREATE MATERIALIZED VIEW filled AS SELECT id FROM t;
 CREATE TEMPORARY VIEW passing AS SELECT id FROM t;
 CREATE FUNCTION rows() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t';
 CREATE TABLE referencing (id bigint REFERENCES t (id), n integer) PARTITION BY LIST (n);
+SET client_min_messages = error; -- wal_level may be below logical
 CREATE PUBLICATION regress_t FOR TABLE t;
+SET client_min_messages = warning;
 CREATE TABLE t_2080_02 ();
 INSERT INTO t (id, code) VALUES (snowflake.make_id('2080-02-01', 1, 1), 5);
 SELECT * FROM snowflake.partition_plan('t', '1 month', since => '2080-01-01');

@@ -159,7 +159,7 @@ Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
     const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
     for (int i = 0; i < list_length(trees); ++i) {
         auto *tree = static_cast<Node *>(list_nth(trees, i));
-        put_oids(result, tree == nullptr ? list_make1_oid(InvalidOid)
+        put_oids(result, tree == nullptr ? lappend_oid(NIL, InvalidOid)
                                          : expression::types_of_constants(tree));
     }
     return Datum{0};

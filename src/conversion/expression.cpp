@@ -506,8 +506,9 @@ bool is_settled_unnamed(Oid operation, const List *arguments) {
 
 bool is_settled(const RowCompareExpr *rows) {
     for (int i = 0; i < list_length(rows->opnos); ++i)
-        if (!is_settled_unnamed(list_nth_oid(rows->opnos, i),
-                                list_make2(list_nth(rows->largs, i), list_nth(rows->rargs, i))))
+        if (!is_settled_unnamed(
+                list_nth_oid(rows->opnos, i),
+                server::list_of(list_nth(rows->largs, i), list_nth(rows->rargs, i))))
             return false;
     return true;
 }

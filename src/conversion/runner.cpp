@@ -130,7 +130,7 @@ void object_accessed(ObjectAccessType access, Oid class_id, Oid object, int sub_
         function_runs(object);
     if (access != OAT_POST_CREATE || event_triggers::is_running())
         return;
-    const MemoryContext before = MemoryContextSwitchTo(pending.context);
+    MemoryContext before = MemoryContextSwitchTo(pending.context);
     pending.classes = lappend_oid(pending.classes, class_id);
     pending.objects = lappend_oid(pending.objects, object);
     MemoryContextSwitchTo(before);
