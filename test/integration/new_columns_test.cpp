@@ -79,13 +79,14 @@ TEST(NewColumns, WithRowsAreNamedWhenADatabaseIsRestored) {
         restore_with_setting(server, "restored", dump(server, "postgres", true), true);
     EXPECT_EQ(output.exit_code, 0) << output.err;
     Session restored(server, "restored");
-    for (const char *reference : {"orders ALTER COLUMN customer_id", "items ALTER COLUMN order_id",
-                                  "items ALTER COLUMN product_id"}) {
-        const std::string mend = std::string("ALTER TABLE public.") + reference + " TYPE bigint;";
+    for (const char *reference :
+         {"orders', 'customer_id", "items', 'order_id", "items', 'product_id"}) {
+        const std::string mend =
+            std::string("SELECT snowflake._widen('public.") + reference + "');";
         EXPECT_NE(output.err.find(mend), std::string::npos) << mend << " is not in: " << output.err;
         EXPECT_EQ(
-            restored.number("SELECT count(*) FROM snowflake.check() WHERE command || ';' = '" +
-                            mend + "'"),
+            restored.number("SELECT count(*) FROM snowflake.check() WHERE command || ';' = $$" +
+                            mend + "$$"),
             1);
         restored.run(mend);
     }

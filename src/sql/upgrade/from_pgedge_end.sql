@@ -51,7 +51,7 @@ BEGIN
         END IF;
         IF used.increment = 1 THEN
             unguarded := unguarded || format('SELECT snowflake.convert_sequence_to_snowflake(%L);', used.seq);
-        ELSIF used.increment NOT BETWEEN 1 AND snowflake._greatest_stride() THEN
+        ELSIF used.increment NOT BETWEEN 1 AND snowflake._greatest_stride('default') THEN
             too_wide := too_wide || format('ALTER SEQUENCE %s INCREMENT BY 1;', used.seq);
         END IF;
     END LOOP;
