@@ -157,7 +157,7 @@ class ChecklistOrders : public testing::Test {
         makers_.at(i) = std::make_unique<Maker>(*servers_.at(i), database_, names.at(i));
     }
 
-    std::string text_of(const Step &step) const {
+    static std::string text_of(const Step &step) {
         const std::string copying = step.copies ? "" : " without copying";
         const std::string where = std::string(" on ") + names.at(step.on);
         switch (step.what) {
@@ -191,7 +191,7 @@ class ChecklistOrders : public testing::Test {
             steps.push_back({.what = What::number, .on = i, .number = number});
         }
         const bool sometimes_copies_nothing = one_in(random, 2);
-        const std::size_t hub = static_cast<std::size_t>(between(random, 0, 3));
+        const auto hub = static_cast<std::size_t>(between(random, 0, 3));
         for (std::size_t i = 0; i < count_of_servers; ++i)
             for (std::size_t j = 0; j < count_of_servers; ++j) {
                 if (i == j || (hub < count_of_servers && i != hub && j != hub))
@@ -257,9 +257,8 @@ class ChecklistOrders : public testing::Test {
                 claim(step);
                 return true;
             case What::registry:
-                return subscribe(step, "nodes", "snowflake_nodes");
             case What::data:
-                return subscribe(step, "rows", "shared");
+                return subscribe(step);
             case What::failover:
                 fail_over(random);
                 return true;
@@ -289,12 +288,15 @@ class ChecklistOrders : public testing::Test {
     }
 
     // Subscribes. A publication that is not there yet, of which the server warns, is waited for.
-    bool subscribe(const Step &step, const std::string &kind, const std::string &publication) {
+    bool subscribe(const Step &step) {
+        const bool is_of_rows = step.what == What::data;
+        const std::string kind = is_of_rows ? "rows" : "nodes";
+        const std::string publication = is_of_rows ? "shared" : "snowflake_nodes";
         Session receiver = on(step.on);
         const std::string name = subscription(step, kind, database_);
-        const std::string origin = kind == "rows" ? " WITH (origin = none, copy_data = false)"
-                                                  : std::string(" WITH (copy_data = ") +
-                                                        (step.copies ? "true)" : "false)");
+        const std::string origin =
+            is_of_rows ? " WITH (origin = none, copy_data = false)"
+                       : std::string(" WITH (copy_data = ") + (step.copies ? "true)" : "false)");
         receiver.run("CREATE SUBSCRIPTION " + name + " CONNECTION '" +
                      servers_.at(step.from)->conninfo(database_) + "' PUBLICATION " + publication +
                      origin);
@@ -329,6 +331,8 @@ class ChecklistOrders : public testing::Test {
         log_ << "standby of south\n";
         const auto launcher =
             FakeClock::available() ? clock_.launcher() : std::vector<std::string>{};
+        // A Server cannot be moved into what make_unique would make.
+        // NOLINTNEXTLINE(modernize-make-unique)
         standby_.reset(new Server(Server::standby_of(*servers_.at(south), {}, launcher)));
         Session session(*standby_);
         session.run("ALTER SYSTEM SET primary_conninfo = ''");
@@ -356,15 +360,15 @@ class ChecklistOrders : public testing::Test {
         for (std::size_t i = 0; i < count_of_servers; ++i) {
             if (i == south)
                 continue;
-            subscribe_anew({.what = What::registry, .on = i, .from = south}, random);
-            subscribe_anew({.what = What::registry, .on = south, .from = i}, random);
-            subscribe_anew({.what = What::data, .on = i, .from = south}, random);
+            subscribe_anew({.what = What::registry, .on = i, .from = south});
+            subscribe_anew({.what = What::registry, .on = south, .from = i});
+            subscribe_anew({.what = What::data, .on = i, .from = south});
         }
     }
 
     // Makes a subscription anew whose slot is lost, if there was one. A successor that lacks the
     // subscription has lost it, and its slot is in the way.
-    void subscribe_anew(const Step &step, Random &random) {
+    void subscribe_anew(const Step &step) {
         const std::string kind = step.what == What::data ? "rows" : "nodes";
         const std::string name = subscription(step, kind, database_);
         Session receiver = on(step.on);
@@ -386,8 +390,13 @@ class ChecklistOrders : public testing::Test {
             on(step.from).run("SELECT pg_drop_replication_slot(slot_name)" + slot);
         }
         links_.at(step.on).at(step.from) = false;
-        if (!take(step, random))
-            lost_.push_back(step);
+        try {
+            if (subscribe(step))
+                return;
+        } catch (const pqxx::sql_error &error) {
+            log_ << error.what();
+        }
+        lost_.push_back(step);
     }
 
     // The number that each server makes IDs with; 0: it makes none.
