@@ -120,6 +120,21 @@ ALTER TABLE checked DROP safe;
 SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq', layout => 'javascript');
 INSERT INTO checked DEFAULT VALUES RETURNING made('checked_id_seq', id);
 
+-- Nor does a sequence that is converted get a layout whose IDs they refuse, or with which something of its owner's names another.
+SELECT state, message, detail, hint FROM outcome($$SELECT snowflake.set_layout('checked_id_seq', 'twitter')$$);
+SELECT snowflake.layout_of('checked_id_seq') OPERATOR(snowflake.=) 'javascript' AS unchanged;
+CREATE TABLE parted (id bigserial) PARTITION BY RANGE (id);
+CREATE TABLE safe_part PARTITION OF parted FOR VALUES FROM (0) TO (9007199254740992);
+SELECT snowflake.convert_sequence_to_snowflake('parted_id_seq', layout => 'javascript');
+SELECT state, detail FROM outcome($$SELECT snowflake.set_layout('parted_id_seq', 'twitter')$$);
+CREATE SEQUENCE domain_seq;
+CREATE DOMAIN numbered AS bigint DEFAULT snowflake.nextval('layouts.domain_seq', 'javascript');
+SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('domain_seq')$$);
+SELECT snowflake.convert_sequence_to_snowflake('domain_seq', layout => 'javascript');
+CREATE TEMP TABLE of_domain (id numbered);
+INSERT INTO of_domain DEFAULT VALUES RETURNING made('domain_seq', id);
+SELECT state, detail FROM outcome($$SELECT snowflake.set_layout('domain_seq', 'twitter')$$);
+
 -- Without a long lock. Until the end the columns hold no IDs.
 CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);
 INSERT INTO online (item) VALUES ('old');
