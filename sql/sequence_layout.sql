@@ -135,6 +135,16 @@ CREATE TEMP TABLE of_domain (id numbered);
 INSERT INTO of_domain DEFAULT VALUES RETURNING made('domain_seq', id);
 SELECT state, detail FROM outcome($$SELECT snowflake.set_layout('domain_seq', 'twitter')$$);
 
+-- setval() can go below 1, where the guard does not work: check() says so, and claim_node() goes on from 1.
+SELECT setval('checked_id_seq', 0);
+SELECT severity, finding, command FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
+BEGIN;
+SELECT snowflake.claim_node(5) IS NOT NULL AS claimed;
+SELECT last_value FROM checked_id_seq;
+SELECT state, message FROM outcome($$SELECT pg_catalog.nextval('checked_id_seq')$$);
+ROLLBACK;
+SELECT setval('checked_id_seq', 1);
+
 -- Without a long lock. Until the end the columns hold no IDs.
 CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);
 INSERT INTO online (item) VALUES ('old');
