@@ -162,6 +162,7 @@ SELECT made('blocks', snowflake.nextval('blocks'));
 CREATE SEQUENCE wide INCREMENT 100;
 SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('wide', increment => 'keep', layout => 'javascript')$$);
 SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('wide', increment => 'keep', layout => 'sonyflake')$$);
+SELECT state, detail, hint FROM outcome($$SELECT snowflake.set_layout('blocks', 'sonyflake')$$);
 
 -- The redirected nextval.
 SELECT snowflake.redirect_nextval();

@@ -153,7 +153,7 @@ END
 $function$;
 
 -- Raises an error if a sequence cannot have the layout that it has been given: a default or something else names another,
--- or a default, a check or a partitioned table does not bear its IDs.
+-- or a default, a check or a partitioned table does not bear its IDs, or its stride does not fit.
 CREATE FUNCTION snowflake._require_fitting_layout(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -170,7 +170,11 @@ BEGIN
         FROM unnest(part.columns) c
         LEFT JOIN snowflake._columns_back(part.seq) b ON b.relid = c.relid AND b.attnum = c.attnum;
     faults := ARRAY(SELECT snowflake._obstacles_of_expressions(part.seq, filled, part.dependents, part.layout)
-                    UNION ALL SELECT snowflake._partition_obstacles(filled, part.layout));
+                    UNION ALL SELECT snowflake._partition_obstacles(filled, part.layout)
+                    UNION ALL
+                    SELECT format('INCREMENT BY %s is above %s, the most IDs of one call', q.seqincrement, greatest)
+                        FROM pg_sequence q, snowflake._greatest_stride(part.layout) greatest
+                        WHERE q.seqrelid = part.seq AND q.seqincrement > greatest AND q.seqincrement <> snowflake._guard());
     IF others || faults <> '{}' THEN
         RAISE EXCEPTION 'sequence % cannot have the layout "%"', part.seq, part.layout
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -178,7 +182,7 @@ BEGIN
                   HINT = CASE WHEN others <> '{}'
                               THEN 'Leave the layout out of the defaults: ALTER TABLE name ALTER COLUMN name SET DEFAULT '
                                    || snowflake._call_on(part.seq::text) || ';'
-                              ELSE 'Choose a layout whose IDs the columns bear.' END;
+                              ELSE 'Choose another layout from: SELECT name FROM snowflake.layouts;' END;
     END IF;
 END
 $function$;
