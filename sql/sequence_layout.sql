@@ -120,6 +120,31 @@ ALTER TABLE checked DROP safe;
 SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq', layout => 'javascript');
 INSERT INTO checked DEFAULT VALUES RETURNING made('checked_id_seq', id);
 
+-- Nor does a sequence that is converted get a layout whose IDs they refuse, or with which something of its owner's names another.
+SELECT state, message, detail, hint FROM outcome($$SELECT snowflake.set_layout('checked_id_seq', 'twitter')$$);
+SELECT snowflake.layout_of('checked_id_seq') OPERATOR(snowflake.=) 'javascript' AS unchanged;
+CREATE TABLE parted (id bigserial) PARTITION BY RANGE (id);
+CREATE TABLE safe_part PARTITION OF parted FOR VALUES FROM (0) TO (9007199254740992);
+SELECT snowflake.convert_sequence_to_snowflake('parted_id_seq', layout => 'javascript');
+SELECT state, detail FROM outcome($$SELECT snowflake.set_layout('parted_id_seq', 'twitter')$$);
+CREATE SEQUENCE domain_seq;
+CREATE DOMAIN numbered AS bigint DEFAULT snowflake.nextval('layouts.domain_seq', 'javascript');
+SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('domain_seq')$$);
+SELECT snowflake.convert_sequence_to_snowflake('domain_seq', layout => 'javascript');
+CREATE TEMP TABLE of_domain (id numbered);
+INSERT INTO of_domain DEFAULT VALUES RETURNING made('domain_seq', id);
+SELECT state, detail FROM outcome($$SELECT snowflake.set_layout('domain_seq', 'twitter')$$);
+
+-- setval() can go below 1, where the guard does not work: check() says so, and claim_node() goes on from 1.
+SELECT setval('checked_id_seq', 0);
+SELECT severity, finding, command FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
+BEGIN;
+SELECT snowflake.claim_node(5) IS NOT NULL AS claimed;
+SELECT last_value FROM checked_id_seq;
+SELECT state, message FROM outcome($$SELECT pg_catalog.nextval('checked_id_seq')$$);
+ROLLBACK;
+SELECT setval('checked_id_seq', 1);
+
 -- Without a long lock. Until the end the columns hold no IDs.
 CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);
 INSERT INTO online (item) VALUES ('old');
@@ -137,6 +162,7 @@ SELECT made('blocks', snowflake.nextval('blocks'));
 CREATE SEQUENCE wide INCREMENT 100;
 SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('wide', increment => 'keep', layout => 'javascript')$$);
 SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('wide', increment => 'keep', layout => 'sonyflake')$$);
+SELECT state, detail, hint FROM outcome($$SELECT snowflake.set_layout('blocks', 'sonyflake')$$);
 
 -- The redirected nextval.
 SELECT snowflake.redirect_nextval();

@@ -189,7 +189,7 @@ BEGIN
 END
 $function$;
 
--- Finds columns of converted sequences with another default, and sequences of such columns that are not guarded.
+-- Finds columns of converted sequences with another default, and sequences that are not guarded, or whose guard does not work.
 CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -223,6 +223,15 @@ BEGIN
             JOIN pg_sequence q ON q.seqrelid = used.seq
             CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', last.seq),
+               format('its last number is %s, and its guard works above 0 alone: the server''s own nextval takes a number from it', last.number),
+               snowflake._typed_by_holder(snowflake._owner(last.seq), format('SELECT pg_catalog.setval(%L, 1)', last.seq))
+            FROM (SELECT q.seqrelid::regclass AS seq, snowflake._glimpse_last_value(q.seqrelid) AS number
+                      FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1
+                        AND NOT pg_is_other_temp_schema(c.relnamespace)) last
+            WHERE last.number < 1;
 END
 $function$;
 

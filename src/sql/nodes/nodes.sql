@@ -207,9 +207,9 @@ BEGIN
 END
 $function$;
 
--- Lets the server's own nextval() take no number from guarded sequences of which none was ever taken. A dump of the schema
--- alone leaves sequences so, and the first number of a guarded one would not yet be refused. A sequence that another
--- session holds is left for the next time.
+-- Lets the server's own nextval() take no number from guarded sequences of which none was ever taken, or whose last number
+-- is below 1: a guard would not yet refuse the next. A dump of the schema alone leaves sequences so, and setval() where a
+-- layout is the MINVALUE. A sequence that another session holds is left for the next time.
 CREATE FUNCTION snowflake._close_guards()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -229,7 +229,7 @@ BEGIN
     LOOP
         BEGIN
             -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
-            IF pg_sequence_last_value(seq) IS NULL AND snowflake._lock(seq) AND pg_sequence_last_value(seq) IS NULL THEN
+            IF coalesce(pg_sequence_last_value(seq), 0) < 1 AND snowflake._lock(seq) AND coalesce(pg_sequence_last_value(seq), 0) < 1 THEN
                 PERFORM setval(seq, minimum);
             END IF;
         EXCEPTION WHEN lock_not_available THEN

@@ -89,8 +89,8 @@ BEGIN
 END
 $function$;
 
--- Lists the columns whose defaults name another layout for a sequence.
-CREATE FUNCTION snowflake._defaults_in_other_layouts(
+-- Lists what names another layout for a sequence: defaults of columns, and what else of its owner's depends on it.
+CREATE FUNCTION snowflake._uses_in_other_layouts(
         seq regclass, columns snowflake._conversion_column[], wanted snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -103,7 +103,16 @@ BEGIN
             WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND used.sequence = seq
               AND used.layout OPERATOR(snowflake.<>) wanted
               -- A call without a layout gets that of the sequence.
-              AND used.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq);
+              AND used.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq)
+        UNION
+        SELECT format('%s names the layout "%s"', pg_describe_object(d.classid, d.objid, d.objsubid), used.layout)
+            FROM pg_class s
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid AND d.classid <> 'pg_attrdef'::regclass
+            CROSS JOIN LATERAL snowflake._sequence_uses(d.classid, d.objid) used
+            WHERE s.oid = seq AND used.sequence = seq
+              AND used.layout OPERATOR(snowflake.<>) wanted
+              AND used.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq)
+              AND snowflake._is_taken_along(s.relowner, snowflake._owner_of(d.classid, d.objid));
 END
 $function$;
 
@@ -139,24 +148,41 @@ BEGIN
             WHERE q.seqrelid = part.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
               AND snowflake.layout_of(part.seq) OPERATOR(snowflake.<>) part.layout
         UNION ALL
-        SELECT snowflake._defaults_in_other_layouts(part.seq, part.columns, part.layout);
+        SELECT snowflake._uses_in_other_layouts(part.seq, part.columns, part.layout);
 END
 $function$;
 
--- Raises an error if a default names another layout for a sequence than the sequence's own.
-CREATE FUNCTION snowflake._require_own_layout(seq regclass, columns snowflake._conversion_column[])
+-- Raises an error if a sequence cannot have the layout that it has been given: a default or something else names another,
+-- or a default, a check or a partitioned table does not bear its IDs, or its stride does not fit.
+CREATE FUNCTION snowflake._require_fitting_layout(part snowflake._conversion_part)
     RETURNS void
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    others constant text[] := ARRAY(SELECT snowflake._defaults_in_other_layouts(seq, columns, snowflake.layout_of(seq)));
+    others constant text[] := ARRAY(SELECT snowflake._uses_in_other_layouts(part.seq, part.columns, part.layout));
+    filled snowflake._conversion_column[];
+    faults text[];
 BEGIN
-    IF others <> '{}' THEN
-        RAISE EXCEPTION 'sequence % cannot have the layout "%"', seq, snowflake.layout_of(seq)
+    SELECT array_agg(snowflake._conversion_column(c.relid, c.attnum, c.attname, attrdef => c.attrdef, old_default => c.old_default,
+                                                  draws => c.draws OR b.relid IS NOT NULL,
+                                                  is_inherited => c.is_inherited, is_strangers => c.is_strangers))
+        INTO filled
+        FROM unnest(part.columns) c
+        LEFT JOIN snowflake._columns_back(part.seq) b ON b.relid = c.relid AND b.attnum = c.attnum;
+    faults := ARRAY(SELECT snowflake._obstacles_of_expressions(part.seq, filled, part.dependents, part.layout)
+                    UNION ALL SELECT snowflake._partition_obstacles(filled, part.layout)
+                    UNION ALL
+                    SELECT format('INCREMENT BY %s is above %s, the most IDs of one call', q.seqincrement, greatest)
+                        FROM pg_sequence q, snowflake._greatest_stride(part.layout) greatest
+                        WHERE q.seqrelid = part.seq AND q.seqincrement > greatest AND q.seqincrement <> snowflake._guard());
+    IF others || faults <> '{}' THEN
+        RAISE EXCEPTION 'sequence % cannot have the layout "%"', part.seq, part.layout
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = array_to_string(others, E'\n'),
-                  HINT = 'Leave the layout out of the defaults: ALTER TABLE name ALTER COLUMN name SET DEFAULT '
-                         || snowflake._call_on(seq::text) || ';';
+                  DETAIL = array_to_string(others || faults, E'\n'),
+                  HINT = CASE WHEN others <> '{}'
+                              THEN 'Leave the layout out of the defaults: ALTER TABLE name ALTER COLUMN name SET DEFAULT '
+                                   || snowflake._call_on(part.seq::text) || ';'
+                              ELSE 'Choose another layout from: SELECT name FROM snowflake.layouts;' END;
     END IF;
 END
 $function$;
@@ -188,7 +214,7 @@ BEGIN
     -- The command locks the sequence against nextval. An error takes it back.
     EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout));
     part := snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), layout => layout);
-    PERFORM snowflake._require_own_layout(seq, part.columns);
+    PERFORM snowflake._require_fitting_layout(part);
     PERFORM snowflake._require_room(part);
     IF snowflake._is_id_seq(seq) THEN
         DELETE FROM snowflake._id_seq_layout;
