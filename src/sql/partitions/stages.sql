@@ -46,7 +46,9 @@ BEGIN
         RAISE EXCEPTION 'cannot partition table % yet', p.tab
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('No valid check says that all rows have IDs before %s.', p.since),
-                  HINT = format(E'SELECT command FROM snowflake.partition_plan(%L, %L) WHERE command IS NOT NULL \\gexec', p.tab, p.every);
+                  HINT = format(E'SELECT command FROM snowflake.partition_plan(%L, %L, ahead => %s, since => %L, with_default => %L, '
+                                 'id_column => %L) WHERE command IS NOT NULL \\gexec',
+                                p.tab, p.every, p.ahead, p.since, p.with_default, p.attname);
     END IF;
     state.wanted := snowflake._locks_of_partitioning(p, dependents);
     state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k WHERE k.conrelid = p.tab
