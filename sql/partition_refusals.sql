@@ -58,6 +58,23 @@ SELECT snowflake._give_up(snowflake._request(NULL, stage => 'exchange', partitio
 CREATE TRIGGER own BEFORE INSERT ON t_self_before_2080_01 FOR EACH ROW EXECUTE FUNCTION nothing();
 SELECT * FROM snowflake.partition_plan('t_self', back => true);
 DROP TRIGGER own ON t_self_before_2080_01;
+-- Rows that it would not see would be lost: those of a snapshot's future, and of a partition that is half detached.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT snowflake._merge_partitions('t_self');
+ROLLBACK;
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 't_self_2080_02'::regclass;
+SELECT * FROM snowflake.partition_plan('t_self', back => true);
+ROLLBACK;
+-- Nor does a publication send rows that are moved: one of the table is without it meanwhile, one of a schema is refused.
+CREATE PUBLICATION regress_t FOR TABLES IN SCHEMA public WITH (publish = 'insert, delete', publish_via_partition_root);
+SELECT * FROM snowflake.partition_plan('t_self', back => true);
+BEGIN;
+ALTER PUBLICATION regress_t SET (publish = 'delete');
+SELECT count(command) FROM snowflake.partition_plan('t_self', back => true);
+ROLLBACK;
+DROP PUBLICATION regress_t;
 CREATE VIEW of_one AS SELECT * FROM t_self_2080_02;
 SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
 SELECT count(*) FROM pg_inherits WHERE inhparent = 't_self'::regclass;

@@ -15,6 +15,22 @@ BEGIN
 END
 $function$;
 
+-- Raises an error in a transaction whose snapshot hides the rows that others have added since: they would not be moved.
+CREATE FUNCTION snowflake._require_rows_of_now(tab regclass)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        RAISE EXCEPTION 'cannot make table % an ordinary one in a transaction that is %', tab,
+                        upper(current_setting('transaction_isolation'))
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = 'It does not see the rows that others have added since it began: these would be lost.',
+                  HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED;';
+    END IF;
+END
+$function$;
+
 -- Returns what a stage works with: "limit" adds the check, "exchange" makes the table partitioned, "merge" an ordinary one.
 CREATE FUNCTION snowflake._state_of_partitioning(request snowflake._partition_request, stage text)
     RETURNS snowflake._conversion_state
@@ -29,6 +45,7 @@ BEGIN
     state.part := snowflake._part(p.tab, '{}');
     state.emptied := '{}';
     IF stage = 'merge' THEN
+        PERFORM snowflake._require_rows_of_now(p.tab);
         PERFORM snowflake._require_mergeable(p, dependents);
         state.wanted := ARRAY(SELECT x FROM unnest(snowflake._locks_of_partitioning(p, dependents)) x
                               UNION SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = p.tab);
