@@ -79,6 +79,11 @@ CREATE VIEW of_one AS SELECT * FROM t_self_2080_02;
 SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
 SELECT count(*) FROM pg_inherits WHERE inhparent = 't_self'::regclass;
 DROP VIEW of_one;
+CREATE INDEX own ON t_self_before_2080_01 (abs(id));
+ALTER TABLE t_self_before_2080_01 ADD CONSTRAINT own CHECK (abs(id) > 0);
+SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
+SELECT indexname FROM pg_indexes WHERE tablename = 't_self' ORDER BY indexname COLLATE "C";
+SELECT conname FROM pg_constraint WHERE conrelid = 't_self'::regclass AND contype = 'c';
 CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
 SELECT * FROM snowflake.partition_plan('hashed', back => true);
 

@@ -15,6 +15,25 @@ BEGIN
 END
 $function$;
 
+-- Returns the same for the way back. Indexes that only the first partition has stay on it, which takes the name of the whole.
+CREATE FUNCTION snowflake._references_to_merge(p snowflake._partitioning)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    kept constant jsonb := snowflake._references_to_keep(p.tab);
+    whole constant jsonb := jsonb_build_object(snowflake._source_of('pg_class'::regclass, p.tab), true);
+BEGIN
+    RETURN jsonb_set(kept, '{references}', kept -> 'references' || (
+        SELECT coalesce(jsonb_object_agg(name, (kept -> 'references' -> name) || whole), '{}')
+            FROM pg_index i
+            CROSS JOIN LATERAL snowflake._source_of('pg_class'::regclass, i.indexrelid) name
+            WHERE i.indrelid = format('%I.%I', p.schema, p.former)::regclass
+              AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
+              AND kept -> 'references' ? name));
+END
+$function$;
+
 -- Raises an error in a transaction whose snapshot hides the rows that others have added since: they would not be moved.
 CREATE FUNCTION snowflake._require_rows_of_now(tab regclass)
     RETURNS void
@@ -51,7 +70,7 @@ BEGIN
                               UNION SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = p.tab);
         state.plan := ARRAY(SELECT s FROM snowflake._return_steps(p, dependents) s);
         state.altered := (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.tab);
-        state.expected := snowflake._references_to_keep(p.tab);
+        state.expected := snowflake._references_to_merge(p);
         RETURN state;
     END IF;
     PERFORM snowflake._require_partitionable(p, dependents);
