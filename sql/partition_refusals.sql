@@ -53,14 +53,39 @@ INSERT INTO t_self VALUES (snowflake.make_id('2080-02-01', 1, 1));
 SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, false);
 SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, false);
 INSERT INTO t_self VALUES (snowflake.make_id('2080-05-01', 1, 1));
+-- Locks that cannot be had, and none of them to name.
+SELECT snowflake._give_up(snowflake._request(NULL, stage => 'exchange', partitioning =>
+    ('t_self', 'id', '1 month', '2080-01-01', 2, false)::snowflake._partition_request), NULL, NULL, 1, '10 ms');
 -- The way back keeps what a partition has of its own.
 CREATE TRIGGER own BEFORE INSERT ON t_self_before_2080_01 FOR EACH ROW EXECUTE FUNCTION nothing();
 SELECT * FROM snowflake.partition_plan('t_self', back => true);
 DROP TRIGGER own ON t_self_before_2080_01;
+-- Rows that it would not see would be lost: those of a snapshot's future, and of a partition that is half detached.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT snowflake._merge_partitions('t_self');
+ROLLBACK;
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 't_self_2080_02'::regclass;
+SELECT * FROM snowflake.partition_plan('t_self', back => true);
+ROLLBACK;
+-- Nor does a publication send rows that are moved: one of the table is without it meanwhile, one of a schema is refused.
+CREATE PUBLICATION regress_t FOR TABLES IN SCHEMA public WITH (publish = 'insert, delete', publish_via_partition_root);
+SELECT * FROM snowflake.partition_plan('t_self', back => true);
+BEGIN;
+ALTER PUBLICATION regress_t SET (publish = 'delete');
+SELECT count(command) FROM snowflake.partition_plan('t_self', back => true);
+ROLLBACK;
+DROP PUBLICATION regress_t;
 CREATE VIEW of_one AS SELECT * FROM t_self_2080_02;
 SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
 SELECT count(*) FROM pg_inherits WHERE inhparent = 't_self'::regclass;
 DROP VIEW of_one;
+CREATE INDEX own ON t_self_before_2080_01 (abs(id));
+ALTER TABLE t_self_before_2080_01 ADD CONSTRAINT own CHECK (abs(id) > 0);
+SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
+SELECT indexname FROM pg_indexes WHERE tablename = 't_self' ORDER BY indexname COLLATE "C";
+SELECT conname FROM pg_constraint WHERE conrelid = 't_self'::regclass AND contype = 'c';
 CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
 SELECT * FROM snowflake.partition_plan('hashed', back => true);
 

@@ -27,6 +27,25 @@ BEGIN
 END
 $function$;
 
+-- Lists the publications that would send the rows that are moved, as those of a table that subscribers do not have. A
+-- publication that names the table does not: it is taken out meanwhile.
+CREATE FUNCTION snowflake._merge_obstacles_of_publications(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('publication %I would send the rows that are moved as new ones of table %I.%I: in one transaction '
+                      'ALTER PUBLICATION %1$I SET (publish = %4$L), run the plan, and set it back', b.pubname, p.schema, p.former,
+                      concat_ws(', ', CASE WHEN b.pubupdate THEN 'update' END, CASE WHEN b.pubdelete THEN 'delete' END,
+                                CASE WHEN b.pubtruncate THEN 'truncate' END))
+            FROM pg_publication b
+            WHERE b.pubinsert
+              AND (b.puballtables
+                   OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = b.oid AND n.pnnspid = quote_ident(p.schema)::regnamespace));
+END
+$function$;
+
 -- Raises an error that names everything that keeps a partitioned table from becoming an ordinary one.
 CREATE FUNCTION snowflake._require_mergeable(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS void
@@ -40,12 +59,16 @@ BEGIN
             FROM (SELECT snowflake._partition_obstacles_of_links(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
+                  UNION ALL SELECT snowflake._merge_obstacles_of_publications(p)
                   UNION ALL
                   SELECT format('partition %s %s', c.oid::regclass, why.text)
                       FROM pg_inherits i
                       JOIN pg_class c ON c.oid = i.inhrelid
                       CROSS JOIN LATERAL (
                           SELECT 'is no ordinary table: detach it first' WHERE c.relkind <> 'r'
+                          -- The whole shows none of its rows any more, but would take it along when it is dropped.
+                          UNION ALL SELECT format('is being detached: ALTER TABLE %s DETACH PARTITION %s FINALIZE first', p.tab, i.inhrelid::regclass)
+                              WHERE i.inhdetachpending
                           UNION ALL SELECT format('is owned by %I: give it to %I, or detach it first', pg_get_userbyid(c.relowner),
                                                   pg_get_userbyid(p.owner)) WHERE c.relowner <> p.owner
                           -- It could change the rows that are moved, or leave some out.

@@ -15,6 +15,41 @@ BEGIN
 END
 $function$;
 
+-- Returns the same for the way back. Indexes that only the first partition has stay on it, which takes the name of the whole.
+CREATE FUNCTION snowflake._references_to_merge(p snowflake._partitioning)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    kept constant jsonb := snowflake._references_to_keep(p.tab);
+    whole constant jsonb := jsonb_build_object(snowflake._source_of('pg_class'::regclass, p.tab), true);
+BEGIN
+    RETURN jsonb_set(kept, '{references}', kept -> 'references' || (
+        SELECT coalesce(jsonb_object_agg(name, (kept -> 'references' -> name) || whole), '{}')
+            FROM pg_index i
+            CROSS JOIN LATERAL snowflake._source_of('pg_class'::regclass, i.indexrelid) name
+            WHERE i.indrelid = format('%I.%I', p.schema, p.former)::regclass
+              AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
+              AND kept -> 'references' ? name));
+END
+$function$;
+
+-- Raises an error in a transaction whose snapshot hides the rows that others have added since: they would not be moved.
+CREATE FUNCTION snowflake._require_rows_of_now(tab regclass)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        RAISE EXCEPTION 'cannot make table % an ordinary one in a transaction that is %', tab,
+                        upper(current_setting('transaction_isolation'))
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = 'It does not see the rows that others have added since it began: these would be lost.',
+                  HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED;';
+    END IF;
+END
+$function$;
+
 -- Returns what a stage works with: "limit" adds the check, "exchange" makes the table partitioned, "merge" an ordinary one.
 CREATE FUNCTION snowflake._state_of_partitioning(request snowflake._partition_request, stage text)
     RETURNS snowflake._conversion_state
@@ -29,12 +64,13 @@ BEGIN
     state.part := snowflake._part(p.tab, '{}');
     state.emptied := '{}';
     IF stage = 'merge' THEN
+        PERFORM snowflake._require_rows_of_now(p.tab);
         PERFORM snowflake._require_mergeable(p, dependents);
         state.wanted := ARRAY(SELECT x FROM unnest(snowflake._locks_of_partitioning(p, dependents)) x
                               UNION SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = p.tab);
         state.plan := ARRAY(SELECT s FROM snowflake._return_steps(p, dependents) s);
         state.altered := (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.tab);
-        state.expected := snowflake._references_to_keep(p.tab);
+        state.expected := snowflake._references_to_merge(p);
         RETURN state;
     END IF;
     PERFORM snowflake._require_partitionable(p, dependents);
@@ -46,7 +82,9 @@ BEGIN
         RAISE EXCEPTION 'cannot partition table % yet', p.tab
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('No valid check says that all rows have IDs before %s.', p.since),
-                  HINT = format(E'SELECT command FROM snowflake.partition_plan(%L, %L) WHERE command IS NOT NULL \\gexec', p.tab, p.every);
+                  HINT = format(E'SELECT command FROM snowflake.partition_plan(%L, %L, ahead => %s, since => %L, with_default => %L, '
+                                 'id_column => %L) WHERE command IS NOT NULL \\gexec',
+                                p.tab, p.every, p.ahead, p.since, p.with_default, p.attname);
     END IF;
     state.wanted := snowflake._locks_of_partitioning(p, dependents);
     state.constraints := ARRAY(SELECT k.oid FROM pg_constraint k WHERE k.conrelid = p.tab

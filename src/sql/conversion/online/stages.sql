@@ -18,7 +18,11 @@ BEGIN
         RAISE EXCEPTION 'cannot convert sequence % yet', (work.part).name
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'These commands have not been run, or not to their end: ' || array_to_string(missing, '; '),
-                  HINT = format(E'SELECT command FROM snowflake.conversion_plan(%L, online => true) WHERE command IS NOT NULL \\gexec', (work.part).name);
+                  -- Only the last command states the wishes of the caller.
+                  HINT = CASE stage
+                      WHEN 'swap' THEN format(E'SELECT command FROM snowflake.conversion_plan(%L, online => true%s) WHERE command IS NOT NULL \\gexec',
+                                              (work.part).name, snowflake._wish_arguments((work.part).wishes))
+                      ELSE 'Ask conversion_plan(..., online => true) for what is left to do.' END;
     END IF;
 END
 $function$;

@@ -42,7 +42,7 @@ CREATE FUNCTION snowflake._raise_lock_timeout(message text, detail text, hint te
     AS 'MODULE_PATHNAME', 'snowflake_raise_lock_timeout'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Raises the error of a conversion that did not get its locks.
+-- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
         request snowflake._conversion_request,
         awaited regclass, -- what the last try did not get; NULL: none of its own
@@ -55,7 +55,8 @@ DECLARE
     kind constant "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = awaited);
 BEGIN
     PERFORM snowflake._raise_lock_timeout(
-        CASE WHEN kind IS NULL THEN format('could not obtain the locks to convert sequence %s', request.seq)
+        CASE WHEN kind IS NULL THEN 'could not obtain the locks to '
+                                    || coalesce('convert sequence ' || request.seq::text, 'partition table ' || (request.partitioning).tab::text)
              ELSE format('could not obtain %s on %s %s',
                          CASE kind WHEN 'S' THEN 'SHARE ROW EXCLUSIVE lock' ELSE 'ACCESS EXCLUSIVE lock' END,
                          CASE kind WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END,
