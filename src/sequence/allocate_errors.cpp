@@ -1,6 +1,7 @@
 #include "allocate_errors.hpp"
 
 #include "nodes/node_errors.hpp"
+#include "nodes/settings.hpp"
 #include "server/earlier_version.hpp"
 
 namespace snowflake {
@@ -56,7 +57,10 @@ const char *as_text(std::int64_t unix_us) {
                    get_rel_name(sequence.relid)),
             errdetail("The layout has room for nodes 1 to %d.", attempt.layout.last_node()),
             sequence.definition.has_layout
-                ? errhint("%s", how_to_claim_another())
+                ? errhint("%s", settings::node() != settings::node_unset
+                                    ? how_to_claim_another()
+                                    : "To claim one that fits, run: SELECT "
+                                      "snowflake.release_node(); SELECT snowflake.claim_node();")
                 : errhint("As a superuser, run for example: LOAD 'snowflake'; "
                           "ALTER SYSTEM SET snowflake.node = 1; SELECT pg_reload_conf();"));
     pg_unreachable();
