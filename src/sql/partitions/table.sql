@@ -112,7 +112,12 @@ BEGIN
         RAISE EXCEPTION 'table % has % column whose default makes snowflake IDs', tab, CASE WHEN found > 1 THEN 'more than one' ELSE 'no' END
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = CASE WHEN found > 1 THEN 'Name the column: snowflake.partition_plan(..., id_column => ''id'').'
-                              ELSE 'Convert its sequence first, or name the column: snowflake.partition_plan(..., id_column => ''id'').' END;
+                              ELSE coalesce((SELECT snowflake._convert_command(d.objid) || ';'
+                                                 FROM pg_depend d JOIN pg_sequence q ON q.seqrelid = d.objid
+                                                 WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+                                                   AND d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
+                                                 ORDER BY d.objid LIMIT 1),
+                                            'Name the column: snowflake.partition_plan(..., id_column => ''id'').') END;
     END IF;
 END
 $function$;
