@@ -143,7 +143,10 @@ BEGIN
     RETURN QUERY
         SELECT format('no ID can be made at this time in the layout "%s"', part.layout) WHERE NOT snowflake._is_usable_now(part.layout)
         UNION ALL
-        SELECT format('sequence %s is converted, and has another layout: SELECT snowflake.set_layout(%L, %L)', part.seq, part.seq, part.layout)
+        SELECT CASE WHEN snowflake._last_value(part.seq) >= snowflake.from_timestamp(clock_timestamp(), part.layout)
+                    THEN format('sequence %s has made IDs above those of the layout "%s" at this time', part.seq, part.layout)
+                    ELSE format('sequence %s is converted, and has another layout: SELECT snowflake.set_layout(%L, %L)', part.seq, part.seq, part.layout)
+               END
             FROM pg_sequence q
             WHERE q.seqrelid = part.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
               AND snowflake.layout_of(part.seq) OPERATOR(snowflake.<>) part.layout
