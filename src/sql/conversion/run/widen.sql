@@ -7,8 +7,8 @@ CREATE FUNCTION snowflake._widen_as_owner(tab regclass, attname name, caller_sea
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    IF snowflake._owner(tab) IS NULL THEN
-        RAISE EXCEPTION 'relation with OID % does not exist', tab::oid USING ERRCODE = 'undefined_table';
+    IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_as_owner.attname) THEN
+        RAISE EXCEPTION 'column "%" of relation % does not exist', attname, tab USING ERRCODE = 'undefined_column';
     END IF;
     PERFORM snowflake._run_as(format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint%s', tab, attname,
                                      (SELECT '[]' FROM pg_attribute a
