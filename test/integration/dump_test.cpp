@@ -140,7 +140,7 @@ void make_small_ids(Session &session) {
     session.run("CREATE EXTENSION snowflake");
     session.run("CREATE TABLE orders (id bigserial PRIMARY KEY)");
     session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', "
-                "layout => 'javascript')");
+                "layout => 'javascript', waive => 'node')");
     session.run("SELECT snowflake.set_layout('snowflake.id_seq', 'javascript')");
     session.run("INSERT INTO orders DEFAULT VALUES");
 }
@@ -209,7 +209,7 @@ TEST(NodeThatDoesNotFit, IsFoundAndMended) {
     session.run("SELECT snowflake.claim_node(700)");
     session.run("CREATE TABLE orders (id bigserial PRIMARY KEY)");
     session.run("SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', "
-                "layout => 'javascript')");
+                "layout => 'javascript', waive => 'node')");
     EXPECT_EQ(session.sqlstate("INSERT INTO orders DEFAULT VALUES"), "55000");
     EXPECT_EQ(session.text("SELECT command FROM snowflake.check() WHERE finding LIKE '%fit%'"),
               "-- SELECT snowflake.release_node(); SELECT snowflake.claim_node()");
