@@ -218,13 +218,13 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tab AND conname = constraint_name) THEN
-        RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
-    END IF;
     PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._pages_of(tab);
     PERFORM snowflake._hold_schema(tab);
+    IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tab AND conname = constraint_name) THEN
+        RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
+    END IF;
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
                               snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
