@@ -403,12 +403,15 @@ TEST(LayoutMinimum, IsNoNumberThatUsersChoose) {
         EXPECT_EQ(layout_of_minimum(-(std::int64_t{1} << power)), std::nullopt) << power;
         EXPECT_EQ(layout_of_minimum(std::int64_t{1} << power), std::nullopt) << power;
     }
-    for (std::int64_t number = 1; number <= 1'000'000'000'000'000'000; number *= 10)
+    std::int64_t number = 1;
+    for (int power = 1; power <= 18; ++power) {
+        number *= 10;
         EXPECT_EQ(layout_of_minimum(-number), std::nullopt) << number;
+    }
     constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-    for (const std::int64_t number : {lowest, lowest + 1, lowest + 2, lowest / 2, lowest / 2 - 1,
-                                      std::int64_t{0}, std::numeric_limits<std::int64_t>::max()})
-        EXPECT_EQ(layout_of_minimum(number), std::nullopt) << number;
+    for (const std::int64_t other : {lowest, lowest + 1, lowest + 2, lowest / 2, lowest / 2 - 1,
+                                     std::int64_t{0}, std::numeric_limits<std::int64_t>::max()})
+        EXPECT_EQ(layout_of_minimum(other), std::nullopt) << other;
 }
 
 TEST(LayoutMinimum, IsNoneWhereNoIdCanBeMade) {
