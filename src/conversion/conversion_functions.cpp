@@ -328,15 +328,25 @@ Datum snowflake_wait_for_holders(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-// _raise_lock_timeout(text, text, text) returns void
-SNOWFLAKE_FUNCTION(snowflake_raise_lock_timeout);
-Datum snowflake_raise_lock_timeout(PG_FUNCTION_ARGS) {
+// _raise(text, text, text, text) returns void
+SNOWFLAKE_FUNCTION(snowflake_raise);
+Datum snowflake_raise(PG_FUNCTION_ARGS) {
+    const auto argument = [fcinfo](int i) {
+        return PG_ARGISNULL(i) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(i));
+    };
+    const char *state = argument(0);
+    const char *message = argument(1);
+    const char *detail = argument(2);
+    const char *hint = argument(3);
+    constexpr const char *characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    if (message == nullptr || state == nullptr || std::strlen(state) != 5 ||
+        std::strspn(state, characters) != 5)
+        PG_RETURN_NULL();
     // The server sets it again where the error is caught.
     error_context_stack = nullptr;
-    ereport(ERROR, errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-            errmsg("%s", text_to_cstring(PG_GETARG_TEXT_PP(0))),
-            errdetail("%s", text_to_cstring(PG_GETARG_TEXT_PP(1))),
-            errhint("%s", text_to_cstring(PG_GETARG_TEXT_PP(2))));
+    ereport(ERROR, errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),
+            errmsg("%s", message), detail != nullptr ? errdetail("%s", detail) : 0,
+            hint != nullptr ? errhint("%s", hint) : 0);
     PG_RETURN_VOID();
 }
 

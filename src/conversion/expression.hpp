@@ -58,16 +58,6 @@ char *deparsed(Node *tree, Oid relation);
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
 
-// Whether an expression that deparsed_with_names() prints can mean another thing when it is read:
-// under another search_path, or because somebody has added a function or operator to a schema that
-// it names. It cannot where each function and operator outside of pg_catalog takes just the types
-// that it is called with, and is one that the expression calls now, or of somebody who may act for
-// the owner of the relation. Raises what the server raises when it reads the text, and parses
-// constants, and so runs the input functions of their types. The names are those that the columns
-// have.
-bool is_up_to_path(Node *tree, Oid relation, const AttrNumber *attributes, const char *const *names,
-                   int count);
-
 // Parses an expression that the server has printed, up to the syntax tree.
 Node *parsed(const char *text);
 

@@ -2,6 +2,7 @@
 
 #include "definitions.hpp"
 #include "expression.hpp"
+#include "read_otherwise.hpp"
 #include "server/acting_role.hpp"
 #include "shadow.hpp"
 
@@ -198,7 +199,8 @@ Datum snowflake_is_read_otherwise(PG_FUNCTION_ARGS) {
     definitions::run_banned([&] {
         for (int i = 0; i < list_length(expressions) && !found; ++i) {
             auto *tree = static_cast<Node *>(list_nth(expressions, i));
-            found = tree == nullptr || expression::is_up_to_path(tree, relation, names.attributes,
+            found =
+                tree == nullptr || expression::is_read_otherwise(tree, relation, names.attributes,
                                                                  names.names, names.count);
         }
     });

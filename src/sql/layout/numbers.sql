@@ -6,7 +6,8 @@ CREATE FUNCTION snowflake._last_node()
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN 1023;
 
--- Returns the greatest INCREMENT of a sequence that makes IDs of a layout: the room of the counter, which has to be the lowest field.
+-- Returns the greatest INCREMENT of a sequence that makes IDs of a layout: the room of the counter, which has to be the
+-- lowest field.
 CREATE FUNCTION snowflake._greatest_stride(layout snowflake.layout)
     RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

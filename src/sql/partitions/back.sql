@@ -40,9 +40,7 @@ BEGIN
                       concat_ws(', ', CASE WHEN b.pubupdate THEN 'update' END, CASE WHEN b.pubdelete THEN 'delete' END,
                                 CASE WHEN b.pubtruncate THEN 'truncate' END))
             FROM pg_publication b
-            WHERE b.pubinsert
-              AND (b.puballtables
-                   OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = b.oid AND n.pnnspid = quote_ident(p.schema)::regnamespace));
+            WHERE b.pubinsert AND snowflake._publishes_schema(b, p.schema);
 END
 $function$;
 
@@ -79,11 +77,7 @@ BEGIN
                       ) why(text)
                       WHERE i.inhparent = p.tab) o(x)
             ORDER BY 1);
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot make table % an ordinary one', p.tab
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(obstacles, format('cannot make table %s an ordinary one', p.tab));
 END
 $function$;
 

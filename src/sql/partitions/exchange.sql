@@ -96,9 +96,8 @@ BEGIN
                          snowflake._conversion_column_settings('TABLE', p.tab, a.attname) WITH ORDINALITY s(command, n)
                     WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped
                 UNION ALL
-                SELECT 2, 0, f.n, f.command, NULL
-                    FROM unnest(snowflake._flags_of_table(p.tab)) WITH ORDINALITY flag(clause, n)
-                    CROSS JOIN LATERAL (SELECT format('ALTER TABLE %s %s', p.tab, flag.clause), flag.n) f(command, n)
+                SELECT 2, 0, f.n, format('ALTER TABLE %s %s', p.tab, f.clause), NULL
+                    FROM unnest(snowflake._flags_of_table(p.tab)) WITH ORDINALITY f(clause, n)
                 UNION ALL
                 SELECT 3, 0, s.n, s.command, NULL
                     FROM snowflake._conversion_annotations('pg_class'::regclass, p.tab, format('TABLE %s', p.tab))

@@ -152,6 +152,14 @@ BEGIN
 END
 $function$;
 
+-- Tells whether a publication sends all tables, or all of a schema.
+CREATE FUNCTION snowflake._publishes_schema(publication pg_publication, schema name)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN (publication).puballtables
+           OR EXISTS (SELECT FROM pg_publication_namespace n JOIN pg_namespace s ON s.oid = n.pnnspid
+                          WHERE n.pnpubid = (publication).oid AND s.nspname = schema);
+
 -- Lists the dependents of a table that cannot be made again on a partitioned one.
 CREATE FUNCTION snowflake._partition_obstacles_of_dependents(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -187,9 +195,8 @@ BEGIN
                       'ALTER PUBLICATION %2$I SET (publish_via_partition_root) first', p.tab, b.pubname)
             FROM pg_publication b
             WHERE NOT b.pubviaroot
-              AND (b.puballtables
-                   OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.tab)
-                   OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = b.oid AND n.pnnspid = quote_ident(p.schema)::regnamespace));
+              AND (snowflake._publishes_schema(b, p.schema)
+                   OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.tab));
 END
 $function$;
 
@@ -327,10 +334,6 @@ BEGIN
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_bound(p)) o(x)
             ORDER BY 1);
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot partition table %', p.tab
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(obstacles, format('cannot partition table %s', p.tab));
 END
 $function$;

@@ -194,17 +194,12 @@ BEGIN
     p.ahead := request.ahead;
     p.with_default := request.with_default;
     SELECT x.bound, x.is_valid INTO p.bound, p.is_limited FROM snowflake._limit(p.tab, p.attname) x;
-    IF p.bound IS NULL THEN
-        p.since := coalesce(request.since, snowflake._next_beginning(p.every));
-        p.bound := snowflake.from_timestamp(p.since, p.layout);
-        p.since := snowflake.get_timestamp(p.bound, p.layout);
-    ELSE
-        p.since := snowflake.get_timestamp(p.bound, p.layout);
-        IF request.since IS NOT NULL AND snowflake.from_timestamp(request.since, p.layout) <> p.bound THEN
-            RAISE EXCEPTION 'table % refuses IDs from % on by now, not from %', p.tab, p.since, request.since
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                      HINT = format('Leave out "since", or begin anew: ALTER TABLE %s DROP CONSTRAINT %I;', p.tab, snowflake._limit_name());
-        END IF;
+    p.bound := coalesce(p.bound, snowflake.from_timestamp(coalesce(request.since, snowflake._next_beginning(p.every)), p.layout));
+    p.since := snowflake.get_timestamp(p.bound, p.layout);
+    IF snowflake.from_timestamp(request.since, p.layout) <> p.bound THEN
+        RAISE EXCEPTION 'table % refuses IDs from % on by now, not from %', p.tab, p.since, request.since
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('Leave out "since", or begin anew: ALTER TABLE %s DROP CONSTRAINT %I;', p.tab, snowflake._limit_name());
     END IF;
     p.former := snowflake._name_with(p.relname, '_before_' || snowflake._range_suffix(p.since, snowflake._range_suffix_format(p.since, p.every)));
     RETURN p;

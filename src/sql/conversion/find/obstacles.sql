@@ -103,8 +103,8 @@ BEGIN
 END
 $function$;
 
--- Lists the columns whose type cannot be made bigint, or cannot hold an ID. A view that is made again shows the widened columns of its tables.
--- Other columns of views keep their type.
+-- Lists the columns whose type cannot be made bigint, or cannot hold an ID. A view that is made again shows the widened
+-- columns of its tables. Other columns of views keep their type.
 CREATE FUNCTION snowflake._obstacles_of_types(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[], to_ids boolean)
     RETURNS SETOF text

@@ -89,8 +89,8 @@ END
 $function$;
 
 -- Returns what is wrong with a check of a column, or of its domain, that holds IDs of a layout, or is filled with them;
--- NULL: nothing, or it cannot be tried. A check that some ID of the present or of later satisfies may be meant. So may a check that not all
--- small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
+-- NULL: nothing, or it cannot be tried. A check that some ID of the present or of later satisfies may be meant. So may a
+-- check that not all small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
 CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum smallint, is_filled boolean, layout snowflake.layout)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE

@@ -202,8 +202,8 @@ BEGIN
 END
 $function$;
 
--- Returns whose types stand in what is printed and read again, and as whom. Whoever holds the right TRIGGER may have made a trigger, which has no owner: for one, the owners of its
--- functions and operators are authors, too.
+-- Returns whose types stand in what is printed and read again, and as whom. Whoever holds the right TRIGGER may have made a
+-- trigger, which has no owner: for one, the owners of its functions and operators are authors, too.
 CREATE FUNCTION snowflake._authors_of_definitions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT role oid, OUT author oid, OUT link text)

@@ -149,7 +149,7 @@ BEGIN
         RETURN;
     END IF;
     IF NOT dependent.is_rebuilt THEN
-        -- What a check has come to name is compared before it is evaluated.
+        -- The runner compares what a check has come to name before the server evaluates it.
         command := concat(format('ALTER TABLE %s ADD CONSTRAINT %I %s', o.relation, o.conname, pg_get_constraintdef(o.oid)),
                           CASE WHEN o.is_valid_check THEN ' NOT VALID' END);
         RETURN NEXT;

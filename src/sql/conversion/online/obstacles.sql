@@ -149,7 +149,7 @@ BEGIN
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
-                    WHERE snowflake._is_up_to_path(work.shadows, 'pg_class', t.original, t.relid)
+                    WHERE snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, t.relid)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY

@@ -96,7 +96,7 @@ CREATE FUNCTION snowflake._is_read_otherwise(
     SET quote_all_identifiers = off;
 
 -- Does what _is_read_otherwise() does. What cannot be read now can mean anything later.
-CREATE FUNCTION snowflake._is_up_to_path(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
+CREATE FUNCTION snowflake._may_be_read_otherwise(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$

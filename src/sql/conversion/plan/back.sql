@@ -67,11 +67,7 @@ BEGIN
         SELECT o FROM snowflake._obstacles_of_callers(part.seq, part.columns, '{}') o
         UNION ALL SELECT o FROM snowflake._obstacles_of_authors(part.columns, '{}') o
         UNION ALL SELECT o FROM snowflake._obstacles_of_rights(part.seq, part.columns, '{}') o);
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence % back', part.name
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(obstacles, format('cannot convert sequence %s back', part.name));
 END
 $function$;
 

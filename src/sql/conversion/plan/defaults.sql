@@ -86,10 +86,6 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = m.relid AND a.attnum = m.attnum
             LEFT JOIN pg_attrdef f ON f.adrelid = m.relid AND f.adnum = m.attnum
             WHERE coalesce(snowflake._default_form(f.oid, m.sequence::regclass) <> ALL (m.forms), true));
-    IF differences <> '{}' THEN
-        RAISE EXCEPTION 'the server did not store the default that was meant'
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(differences, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(differences, 'the server did not store the default that was meant');
 END
 $function$;

@@ -21,8 +21,8 @@ BEGIN
 END
 $function$;
 
--- Tells whether there is nothing left to convert. For IDs that is so if the sequence is converted, and nothing unconverted uses it.
--- An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
+-- Tells whether there is nothing left to convert. For IDs that is so if the sequence is converted, and nothing unconverted
+-- uses it. An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -103,14 +103,8 @@ CREATE FUNCTION snowflake._require_no_obstacles(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
-DECLARE
-    obstacles constant text[] := snowflake._obstacles(part);
 BEGIN
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot convert sequence %', part.name
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(snowflake._obstacles(part), format('cannot convert sequence %s', part.name));
 END
 $function$;
 

@@ -36,12 +36,6 @@ BEGIN
 END
 $function$;
 
--- Raises the error of a lock timeout, without the CONTEXT of the functions that were running.
-CREATE FUNCTION snowflake._raise_lock_timeout(message text, detail text, hint text)
-    RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_raise_lock_timeout'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
 -- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
         request snowflake._conversion_request,
@@ -54,7 +48,8 @@ CREATE FUNCTION snowflake._give_up(
 DECLARE
     kind constant "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = awaited);
 BEGIN
-    PERFORM snowflake._raise_lock_timeout(
+    PERFORM snowflake._raise(
+        '55P03',
         CASE WHEN kind IS NULL THEN 'could not obtain the locks to '
                                     || coalesce('convert sequence ' || request.seq::text, 'partition table ' || (request.partitioning).tab::text)
              ELSE format('could not obtain %s on %s %s',
@@ -125,8 +120,10 @@ BEGIN
                 CONTINUE;
             END IF;
             awaited := next;
-            wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
-            met := coalesce(snowflake._holders(awaited), met);
+            IF awaited IS NOT NULL THEN
+                wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
+                met := coalesce(snowflake._holders(awaited), met);
+            END IF;
         END;
         IF clock_timestamp() >= deadline THEN
             PERFORM snowflake._give_up(request, awaited, met, tries, patience);

@@ -119,12 +119,10 @@ BEGIN
                 round(extract(epoch FROM clock_timestamp() - started), 1);
         END IF;
     END LOOP;
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot % %', CASE WHEN EXISTS (SELECT FROM pg_class WHERE oid = (state.part).seq AND relkind <> 'S')
-                                           THEN 'partition table' ELSE 'convert sequence' END, (state.part).name
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(
+        obstacles,
+        format('cannot %s %s', CASE WHEN EXISTS (SELECT FROM pg_class WHERE oid = (state.part).seq AND relkind <> 'S')
+                                    THEN 'partition table' ELSE 'convert sequence' END, (state.part).name));
 END
 $function$;
 

@@ -37,14 +37,9 @@ CREATE FUNCTION snowflake._require_widening(altered snowflake._conversion_column
     RETURNS snowflake._conversion_column
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
-DECLARE
-    obstacles constant text[] := ARRAY(SELECT snowflake._obstacles_of_widening(altered));
 BEGIN
-    IF obstacles <> '{}' THEN
-        RAISE EXCEPTION 'cannot widen column % of table %', quote_ident(altered.attname), altered.relid
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = array_to_string(obstacles, E'\n');
-    END IF;
+    PERFORM snowflake._require_none(ARRAY(SELECT snowflake._obstacles_of_widening(altered)),
+                                    format('cannot widen column %I of table %s', altered.attname, altered.relid));
     RETURN altered;
 END
 $function$;
