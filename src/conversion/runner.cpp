@@ -67,12 +67,8 @@ void settle() {
 bool is_strangers(Oid function) {
     if (function < FirstNormalObjectId)
         return false;
-    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    if (!HeapTupleIsValid(tuple))
-        return false;
-    const Oid author = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
-    ReleaseSysCache(tuple);
-    return !server::may_act_for(author, GetUserId());
+    const Oid author = server::owner_of_function(function);
+    return OidIsValid(author) && !server::may_act_for(author, GetUserId());
 }
 
 // A command evaluates constants before it has found all that it names. Until its query has seen

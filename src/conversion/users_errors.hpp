@@ -9,7 +9,7 @@
 
 namespace snowflake::users_errors {
 
-// What tells an error of the server from one that users' code has raised.
+// The facts that tell an error of the server from one that users' code has raised.
 struct Origin {
     MemoryContext context;
     int lock_timeout; // of the caller, in milliseconds; 0: none

@@ -11,9 +11,7 @@ namespace {
 constexpr const char *node_name = "snowflake.node";
 int node_setting = node_unset;
 // Read by the event trigger of the extension, in SQL:
-constexpr const char *convert_new_columns_name = "snowflake.convert_new_columns";
 bool convert_new_columns = false;
-constexpr const char *layout_of_new_columns_name = "snowflake.layout_of_new_columns";
 char *layout_of_new_columns = nullptr;
 void (*node_changed)() = nullptr;
 
@@ -99,25 +97,23 @@ const char *how_to_unset_node() {
 void init(void (*on_change)()) {
     node_changed = on_change;
     // Only superusers may set it: an instance with another one's number would make the same IDs.
-    server::define_setting(node_name, [] {
+    server::define_setting(node_name, [](const char *name) {
         DefineCustomIntVariable(
-            node_name, "Number of this PostgreSQL instance in its cluster.",
+            name, "Number of this PostgreSQL instance in its cluster.",
             "Every instance that makes snowflake IDs needs a number of its own. "
             "0 means that none is set, and then no ID is made.",
             &node_setting, node_unset, node_unset, last_claimable_node, PGC_SUSET, 0, nullptr,
             assign_node, nullptr);
     });
-    server::define_setting(convert_new_columns_name, [] {
+    server::define_setting("snowflake.convert_new_columns", [](const char *name) {
         DefineCustomBoolVariable(
-            convert_new_columns_name,
-            "Converts serial and identity columns to snowflake IDs as they are made.",
+            name, "Converts serial and identity columns to snowflake IDs as they are made.",
             "A column that a new foreign key binds to snowflake IDs becomes a bigint.",
             &convert_new_columns, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
     });
-    server::define_setting(layout_of_new_columns_name, [] {
+    server::define_setting("snowflake.layout_of_new_columns", [](const char *name) {
         DefineCustomStringVariable(
-            layout_of_new_columns_name,
-            "Layout of the IDs of columns that snowflake.convert_new_columns converts.",
+            name, "Layout of the IDs of columns that snowflake.convert_new_columns converts.",
             "Empty means the default layout.", &layout_of_new_columns, "", PGC_USERSET, 0,
             check_layout, nullptr, nullptr);
     });

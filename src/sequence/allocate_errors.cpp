@@ -48,10 +48,7 @@ const char *as_text(std::int64_t unix_us) {
 
 [[noreturn]] void raise_node_out_of_range(const Sequence &sequence, const Attempt &attempt) {
     if (attempt.layout.node_bits() == 0)
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("no snowflake ID can be made in a layout without nodes"),
-                errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
-                        "WHERE nodes > 1;"));
+        raise_no_nodes(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake node %d does not fit the layout of sequence \"%s\"", attempt.node,
                    get_rel_name(sequence.relid)),
@@ -104,6 +101,13 @@ const char *as_text(std::int64_t unix_us) {
 }
 
 } // namespace
+
+void raise_no_nodes(int error_code) {
+    ereport(ERROR, errcode(error_code),
+            errmsg("no snowflake ID can be made in a layout without nodes"),
+            errhint("Choose a layout from: SELECT name FROM snowflake.layouts WHERE nodes > 1;"));
+    pg_unreachable();
+}
 
 void raise_refusal(Refusal refusal, const Sequence &sequence, const Attempt &attempt) {
     switch (refusal) {

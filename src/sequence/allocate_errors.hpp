@@ -23,4 +23,7 @@ struct Attempt {
 // clients may count up or down.
 [[noreturn]] void raise_block_too_wide(const session::Sequence &sequence, std::int64_t greatest);
 
+// Raises the error for a layout without nodes, under the SQLSTATE that fits where it was named.
+[[noreturn]] void raise_no_nodes(int error_code);
+
 } // namespace snowflake

@@ -1,6 +1,7 @@
 // The functions of SQL on layouts: the input and output of the type, the descriptions of a layout,
 // and the layouts that sequences have.
 
+#include "allocate_errors.hpp"
 #include "pure/layout.hpp"
 #include "pure/layout_presets.hpp"
 #include "pure/layout_text.hpp"
@@ -85,10 +86,7 @@ SNOWFLAKE_FUNCTION(snowflake_minimum_of);
 Datum snowflake_minimum_of(PG_FUNCTION_ARGS) {
     const Layout layout = layout_from_datum(PG_GETARG_DATUM(0));
     if (!is_for_sequences(layout))
-        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                errmsg("no snowflake ID can be made in a layout without nodes"),
-                errhint("Choose a layout from: SELECT name FROM snowflake.layouts "
-                        "WHERE nodes > 1;"));
+        raise_no_nodes(ERRCODE_INVALID_PARAMETER_VALUE);
     PG_RETURN_INT64(minimum_of(layout));
 }
 

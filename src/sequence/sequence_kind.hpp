@@ -34,7 +34,7 @@ inline std::optional<Layout> kept_layout(std::int64_t increment, std::int64_t mi
     return layout_of_minimum(min_value);
 }
 
-// What the options of a sequence say of its IDs.
+// The IDs of a sequence, as its options describe them.
 struct Kind {
     bool is_snowflake = false; // it makes snowflake IDs
     bool has_layout = false;   // in this layout and in no other

@@ -319,7 +319,7 @@ inline const config_generic &setting(const char *name) {
 #endif
 }
 
-// Defines a setting, by calling define.
+// Defines a setting, by calling define with its name.
 //
 // PostgreSQL 15 sorts all its settings by name when one is added: 320,000 instructions, or 55,000
 // where they are in order already. So it finds a nameless setting in the place of each meanwhile,
@@ -328,14 +328,13 @@ inline const config_generic &setting(const char *name) {
 template <typename Define>
 void define_setting(const char *name, Define define) {
 #if PG_VERSION_NUM >= 160000
-    (void)name;
-    define();
+    define(name);
 #else
     const int count = GetNumConfigOptions();
     config_generic **place = place_of_setting(name, count);
     const auto index = place - get_guc_variables();
     if (index < count && pg_strcasecmp((*place)->name, name) == 0)
-        return define();
+        return define(name);
     config_generic nameless{};
     nameless.name = "";
     constexpr Size size = sizeof(config_generic *); // NOLINT(bugprone-sizeof-expression): pointers
@@ -343,7 +342,7 @@ void define_setting(const char *name, Define define) {
     std::copy_n(get_guc_variables(), count, others);
     std::fill_n(get_guc_variables(), count, &nameless);
     PG_TRY();
-    { define(); }
+    { define(name); }
     PG_FINALLY();
     { std::copy_n(others, count, get_guc_variables()); }
     PG_END_TRY();
@@ -410,6 +409,16 @@ inline Oid owner_of(Oid relation) {
     if (!HeapTupleIsValid(tuple))
         return InvalidOid;
     const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+    ReleaseSysCache(tuple);
+    return owner;
+}
+
+// Returns the role that owns a function; InvalidOid: the function does not exist.
+inline Oid owner_of_function(Oid function) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        return InvalidOid;
+    const Oid owner = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
     ReleaseSysCache(tuple);
     return owner;
 }

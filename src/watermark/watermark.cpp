@@ -282,13 +282,9 @@ Relation open(Oid relid) {
     return sequence;
 }
 
-// Returns the layout of a sequence's IDs: its own, or the one that the caller names where it has
-// none, or else the default one. Raises 55000 if the caller names another than its own.
-Layout layout_of_ids(Oid relid, std::optional<Layout> named) {
-    const sequence_kind::Kind kind = sequence_kind::kind_of(relid);
-    if (kind.has_layout && named && *named != kind.layout)
-        session::raise_other_layout(relid, kind.layout, *named);
-    return named.value_or(kind.layout);
+// Tells whether the caller names another layout than the sequence has.
+bool names_other(const sequence_kind::Kind &kind, std::optional<Layout> named) {
+    return kind.has_layout && named && *named != kind.layout;
 }
 
 // Tells whether open() will raise no error but that of a standby, and whether other sessions can
@@ -303,7 +299,10 @@ bool may_look(Oid relid) {
 
 std::optional<Id> find(Oid relid, std::optional<Layout> named, FmgrInfo &call) {
     Relation sequence = open(relid);
-    const Layout layout = layout_of_ids(relid, named);
+    const sequence_kind::Kind kind = sequence_kind::kind_of(relid);
+    if (names_other(kind, named))
+        session::raise_other_layout(relid, kind.layout, *named);
+    const Layout layout = named.value_or(kind.layout);
     const Key key{.relid = relid, .padding = 0, .layout = layout};
     Snapshot snapshot = statements::oldest_snapshot();
     const auto *answer = static_cast<const Answer *>(call.fn_extra);
@@ -325,7 +324,7 @@ void look_before(Oid relid, std::optional<Layout> named) {
     if (!ActiveSnapshotSet() || RecoveryInProgress() || IsInParallelMode() || !may_look(relid))
         return;
     const sequence_kind::Kind kind = sequence_kind::kind_of(relid);
-    if (kind.has_layout && named && *named != kind.layout)
+    if (names_other(kind, named))
         return;
     const Layout layout = named.value_or(kind.layout);
     Relation sequence = open(relid);
