@@ -172,6 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Page{"upgrading", "upgrading", "sql", create_extension},
                     Page{"polling", "polling", "sql", create_extension},
                     Page{"partitions", "partitions", "sql", create_extension},
+                    Page{"time", "time", "sql", create_extension},
                     Page{"from_pgedge", "from-pgedge", "sql", create_pgedge},
                     Page{"from_pgedge_1_0", "from-pgedge", "sql 1.0", create_pgedge_1_0}),
     [](const auto &instance) { return std::string(instance.param.test); });
