@@ -156,6 +156,12 @@ SELECT state, message FROM outcome($$SELECT pg_catalog.nextval('checked_id_seq')
 ROLLBACK;
 SELECT setval('checked_id_seq', 1);
 
+-- Nor does the guard work with CYCLE, which is found for every sequence that makes IDs.
+ALTER SEQUENCE checked_id_seq CYCLE;
+SELECT severity, finding, command FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
+ALTER SEQUENCE layouts.checked_id_seq NO CYCLE;
+SELECT count(*) FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
+
 -- Without a long lock. Until the end the columns hold no IDs.
 CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);
 INSERT INTO online (item) VALUES ('old');
