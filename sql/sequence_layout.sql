@@ -120,9 +120,20 @@ ALTER TABLE checked DROP safe;
 SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq', layout => 'javascript');
 INSERT INTO checked DEFAULT VALUES RETURNING made('checked_id_seq', id);
 
+-- Columns need room for as many digits as the last ID of the layout has.
+CREATE SEQUENCE digits;
+CREATE TABLE digital (a varchar(16) DEFAULT nextval('digits'), b numeric(16) DEFAULT nextval('digits'),
+                      c double precision DEFAULT nextval('digits'));
+SELECT snowflake.convert_sequence_to_snowflake('digits', layout => 'javascript');
+INSERT INTO digital DEFAULT VALUES RETURNING a::bigint < b AS a_first, b < c::bigint AS b_first, c < 2 ^ 53 AS c_exact;
+CREATE SEQUENCE too_few;
+CREATE TABLE short (a varchar(15) DEFAULT nextval('too_few'), b numeric(17, 2) DEFAULT nextval('too_few'), c real DEFAULT nextval('too_few'));
+SELECT state, detail FROM outcome($$SELECT snowflake.convert_sequence_to_snowflake('too_few', layout => 'javascript')$$);
+
 -- Nor does a sequence that is converted get a layout whose IDs they refuse, or with which something of its owner's names another.
 SELECT state, message, detail, hint FROM outcome($$SELECT snowflake.set_layout('checked_id_seq', 'twitter')$$);
 SELECT snowflake.layout_of('checked_id_seq') OPERATOR(snowflake.=) 'javascript' AS unchanged;
+SELECT state, message, detail, hint FROM outcome($$SELECT snowflake.set_layout('digits', 'twitter')$$);
 CREATE TABLE parted (id bigserial) PARTITION BY RANGE (id);
 CREATE TABLE safe_part PARTITION OF parted FOR VALUES FROM (0) TO (9007199254740992);
 SELECT snowflake.convert_sequence_to_snowflake('parted_id_seq', layout => 'javascript');
@@ -144,6 +155,12 @@ SELECT last_value FROM checked_id_seq;
 SELECT state, message FROM outcome($$SELECT pg_catalog.nextval('checked_id_seq')$$);
 ROLLBACK;
 SELECT setval('checked_id_seq', 1);
+
+-- Nor does the guard work with CYCLE, which is found for every sequence that makes IDs.
+ALTER SEQUENCE checked_id_seq CYCLE;
+SELECT severity, finding, command FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
+ALTER SEQUENCE layouts.checked_id_seq NO CYCLE;
+SELECT count(*) FROM snowflake.check() WHERE object = 'sequence layouts.checked_id_seq';
 
 -- Without a long lock. Until the end the columns hold no IDs.
 CREATE TABLE online (id serial PRIMARY KEY CHECK (id < 9007199254740992), item text);

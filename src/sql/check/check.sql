@@ -232,6 +232,12 @@ BEGIN
                       WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1
                         AND NOT pg_is_other_temp_schema(c.relnamespace)) last
             WHERE last.number < 1;
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', q.seqrelid::regclass),
+               'it has CYCLE: the server''s own nextval begins anew with its MINVALUE, where the guard alone would stop it',
+               snowflake._typed_by_holder(c.relowner, format('ALTER SEQUENCE %s NO CYCLE', q.seqrelid::regclass))
+            FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+            WHERE q.seqincrement = snowflake._guard() AND q.seqcycle AND NOT pg_is_other_temp_schema(c.relnamespace);
 END
 $function$;
 

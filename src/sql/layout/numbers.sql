@@ -14,6 +14,13 @@ CREATE FUNCTION snowflake._greatest_stride(layout snowflake.layout)
     RETURN (SELECT CASE WHEN layout::text LIKE '%node:% counter:%' THEN room.ids_per_tick ELSE 1 END
                 FROM snowflake.describe(layout) room);
 
+-- Returns how many digits the last ID of a layout has.
+CREATE FUNCTION snowflake._digits(layout snowflake.layout)
+    RETURNS integer
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT pg_catalog.length(pg_catalog.trunc(2::numeric ^ (timestamp_bits + node_bits + counter_bits) - 1)::text)
+                FROM snowflake.describe(layout));
+
 -- Returns the INCREMENT of a sequence from which the server's own nextval() takes no value. The guard makes the
 -- server's own nextval() fail on a snowflake sequence: a step of this size from any value that is taken leaves the
 -- range of bigint. setval() and with it dump and restore still work.

@@ -106,11 +106,14 @@ $function$;
 -- Lists the columns whose type cannot be made bigint, or cannot hold an ID. A view that is made again shows the widened
 -- columns of its tables. Other columns of views keep their type.
 CREATE FUNCTION snowflake._obstacles_of_types(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[], to_ids boolean)
+        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
+        layout snowflake.layout, to_ids boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
     AS $function$
+DECLARE
+    digits constant integer := snowflake._digits(layout);
 BEGIN
     RETURN QUERY
         SELECT format('column %I of table %s has the domain %s', c.attname, c.relid, y.oid::regtype)
@@ -130,17 +133,18 @@ BEGIN
             JOIN pg_type y ON y.oid = a.atttypid
             CROSS JOIN LATERAL (SELECT coalesce(nullif(y.typbasetype, 0), y.oid),
                                        CASE y.typtype WHEN 'd' THEN y.typtypmod ELSE a.atttypmod END) base(oid, mod)
-            WHERE to_ids AND (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+            WHERE to_ids AND (c.is_identity OR c.old_default IS NOT NULL OR c.draws) AND NOT c.is_strangers
               AND (y.typcategory = 'A'
                    OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
-                   OR base.oid IN ('real'::regtype, 'double precision'::regtype, 'money'::regtype, 'oid'::regtype)
+                   OR base.oid IN ('real'::regtype, 'money'::regtype, 'oid'::regtype)
+                   OR (base.oid = 'double precision'::regtype AND digits > 16) -- it holds integers up to 2^53
                    OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
                        AND NOT EXISTS (SELECT FROM unnest(dependents) d
                                            WHERE d.kind = 'view' AND d.relid = c.relid))
-                   -- 19 digits: precision and scale, or length, as the server packs them into the modifier.
+                   -- Precision and scale, or length, as the server packs them into the modifier.
                    OR (base.oid = 'numeric'::regtype AND base.mod >= 4
-                       AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < 19)
-                   OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod BETWEEN 4 AND 22))
+                       AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < digits)
+                   OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod - 4 BETWEEN 0 AND digits - 1))
               AND NOT EXISTS (
                   SELECT FROM snowflake._conversion_trials(seq, columns, dependents) trial
                       WHERE trial.attrdef = c.attrdef
@@ -319,7 +323,7 @@ BEGIN
     RETURN QUERY
         SELECT DISTINCT obstacle
             FROM (SELECT snowflake._obstacles_of_users(seq, columns, dependents, to_ids)
-                  UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents, to_ids)
+                  UNION ALL SELECT snowflake._obstacles_of_types(seq, columns, dependents, layout, to_ids)
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents, layout)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns, layout)

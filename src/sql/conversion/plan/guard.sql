@@ -18,8 +18,10 @@ BEGIN
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._step(
                 format('ALTER SEQUENCE %s AS bigint%s NO CYCLE', part.seq,
-                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._mark()), ' NO MAXVALUE')), part.owner,
-                                               format('makes room for IDs; SHARE ROW EXCLUSIVE lock on %s', part.seq)) step
+                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._mark()), ' NO MAXVALUE')),
+                part.owner,
+                format('makes room for IDs of up to %s digits (no layout of fewer can follow); SHARE ROW EXCLUSIVE lock on %s',
+                       snowflake._digits(part.layout), part.seq)) step
             WHERE q.seqrelid = part.seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
 END
 $function$;

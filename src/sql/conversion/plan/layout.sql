@@ -172,12 +172,14 @@ BEGIN
         INTO filled
         FROM unnest(part.columns) c
         LEFT JOIN snowflake._columns_back(part.seq) b ON b.relid = c.relid AND b.attnum = c.attnum;
-    faults := ARRAY(SELECT snowflake._obstacles_of_expressions(part.seq, filled, part.dependents, part.layout)
+    faults := ARRAY(SELECT snowflake._obstacles_of_types(part.seq, filled, part.dependents, part.layout, true)
+                    UNION ALL SELECT snowflake._obstacles_of_expressions(part.seq, filled, part.dependents, part.layout)
                     UNION ALL SELECT snowflake._partition_obstacles(filled, part.layout)
                     UNION ALL
                     SELECT format('INCREMENT BY %s is above %s, the most IDs of one call', q.seqincrement, greatest)
                         FROM pg_sequence q, snowflake._greatest_stride(part.layout) greatest
-                        WHERE q.seqrelid = part.seq AND q.seqincrement > greatest AND q.seqincrement <> snowflake._guard());
+                        WHERE q.seqrelid = part.seq AND q.seqincrement > greatest AND q.seqincrement <> snowflake._guard()
+                    ORDER BY 1);
     IF others || faults <> '{}' THEN
         RAISE EXCEPTION 'sequence % cannot have the layout "%"', part.seq, part.layout
             USING ERRCODE = 'object_not_in_prerequisite_state',
