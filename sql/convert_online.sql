@@ -323,8 +323,8 @@ CREATE TABLE slow (id serial PRIMARY KEY, item text) WITH (fillfactor = 10, auto
 INSERT INTO slow (item) SELECT repeat('x', 100) FROM generate_series(1, 500) i;
 SELECT pg_relation_size('slow') / current_setting('block_size')::integer BETWEEN 17 AND 111 AS takes_three_batches;
 SELECT snowflake._add_shadows('slow_id_seq', 'slow');
-SET statement_timeout = '11 s';
-CALL snowflake._fill_shadows('slow_id_seq', 'slow', pause => '6 s');
+SET statement_timeout = '7 s';
+CALL snowflake._fill_shadows('slow_id_seq', 'slow', pause => '4 s');
 RESET statement_timeout;
 SELECT count(*) FROM slow WHERE snowflake_id = id;
 DROP TABLE slow;

@@ -2,7 +2,7 @@
 # server. Whatever they find aborts the process, and so fails a test.
 
 # How many calls the random driver makes on the sanitized server, which is slow.
-random_calls_sanitized=10000
+random_calls_sanitized=4000
 
 sanitized_suite() {
     say "Running the unit tests under the sanitizers"

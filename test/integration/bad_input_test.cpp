@@ -179,7 +179,7 @@ class BadInput : public testing::Test {
 
 TEST_F(BadInput, IsAnErrorAndNoMore) {
     Random random = seeded_random();
-    const std::int64_t calls = environment_number("SNOWFLAKE_CALLS", 40'000);
+    const std::int64_t calls = environment_number("SNOWFLAKE_CALLS", 15'000);
     Session session(server_);
     session.run(session_fixture);
     Session other(server_);
