@@ -104,7 +104,49 @@ install_clients() {
         [ -n "${missing_clients[$client]:-}" ] || without_services install_packages $(client_packages "$client")
     done
     install_node_clients
+    install_redmine
     build_clients
+}
+
+# Unpacks Redmine where nothing else uses it, and installs what it needs. To install the package itself would set up a site.
+install_redmine() {
+    local directory=$workspace/redmine needed
+    if ! on_debian || ! is_packaged redmine; then
+        missing_clients[redmine]="there is no package redmine here"
+        return
+    fi
+    needed=$(apt-get install -s --no-install-recommends dbconfig-no-thanks redmine redmine-pgsql |
+        awk '$1 == "Inst" && $2 !~ /^redmine/ {print $2}')
+    # shellcheck disable=SC2086 # a list of packages
+    without_services install_packages $needed
+    mkdir -p "$directory"
+    (
+        cd "$directory" && apt-get download -q redmine >/dev/null 2>&1 && dpkg-deb -x redmine_*.deb . &&
+            cd usr/share/redmine && rm -f Gemfile.lock instances && mkdir -p instances/default/{config,tmp,log,files} &&
+            echo "gem 'pg'" >Gemfile.local && quietly bundle lock --local &&
+            echo 'Rails.application.config.secret_key_base = "-" * 64' >config/initializers/secret_token.rb &&
+            cp "$checkout/test/clients/with_redmine.rb" .
+    ) || missing_clients[redmine]="its package does not run here"
+}
+
+# Runs a command of Redmine's.
+redmine() {
+    local directory=$workspace/redmine/usr/share/redmine
+    printf 'production:\n  adapter: postgresql\n  database: client\n  username: app\n  host: %s\n  port: %s\n' "$PGHOST" "$PGPORT" \
+        >"$directory/instances/default/config/database.yml"
+    (cd "$directory" && env RAILS_ENV=production RUBYOPT=-W0 bundle exec "$@") >"$workspace/client.log" 2>&1 ||
+        { echo "redmine $*:"; grep -v '^[[:space:]]*from' "$workspace/client.log" | tail -n 20; return 1; }
+}
+
+# Its tables have no foreign keys: names tell which columns refer to others.
+redmine_after_conversion() {
+    client_database && redmine rake db:migrate && redmine rails runner with_redmine.rb && redmine rails runner with_redmine.rb &&
+        sql_of_app "CALL snowflake.convert_all(also => '%_id')" >/dev/null 2>&1 &&
+        redmine rails runner with_redmine.rb && redmine rails runner with_redmine.rb &&
+        holds 'SELECT min(id) = 1 AND snowflake.get_node(max(id)) = 5 AND snowflake.get_node(max(parent_id)) = 5 FROM issues' &&
+        holds "SELECT count(*) = 0 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+                   WHERE c.relnamespace = 'public'::regnamespace AND a.attname ~ '_id$' AND a.atttypid = 'integer'::regtype" &&
+        is_well
 }
 
 # Runs a command while packages start no services.
@@ -380,6 +422,7 @@ test_tools() {
     test_tool pgpool "pgpool-II: snowflake.nextval goes to the primary" pgpool_balances
     test_tool partman "pg_partman: partitions by ID" partman_makes_partitions
     test_tool cron "pg_cron: a job makes IDs" cron_makes_ids
+    test_tool redmine "redmine: converted by one call, without a foreign key" redmine_after_conversion
 }
 
 test_tool() {
