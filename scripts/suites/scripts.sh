@@ -13,7 +13,12 @@ scripts_suite() {
     say "Checking the scripts"
     check "demo ignores the caller's PG variables" demo_ignores_client_settings
     check "an unknown option is refused" refuses_unknown_option
+    check "no link of the documents is dead" has_no_dead_link
 }
+
+has_no_dead_link() (
+    cd "$checkout" && "$checkout/scripts/dead-links" "$checkout" ./*.md docs/*.md docs/*/*.md
+)
 
 demo_ignores_client_settings() {
     show_if_failed "$workspace/demo.log" env "${hostile_settings[@]}" "$checkout/scripts/demo" --shell \
