@@ -17,7 +17,8 @@ sanitized_suite() {
 run_sanitized_server_tests() {
     install_variant sanitized-server -fsanitize=address,undefined -fno-sanitize-recover=all
     sanitize_server
-    run_server_tests sanitized-
+    # shellcheck disable=SC2086 # a list of tests
+    run_server_tests sanitized- ${slow_when_sanitized:-}
     grep -E -A 20 'ERROR: AddressSanitizer|runtime error:' "$workspace/server.log" || true
     SNOWFLAKE_CALLS=$random_calls_sanitized run_integration_tests 'BadInput.*'
 }
