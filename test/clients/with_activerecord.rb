@@ -9,10 +9,11 @@ ActiveRecord::Base.establish_connection(
 )
 ActiveRecord::Migration.verbose = false
 
-class CreateTables < ActiveRecord::Migration[6.1]
+# Defines CreateShop as docs/clients.md shows it.
+eval(File.read("../../docs/clients.md")[/^```ruby\n(.*?)^```/m, 1])
+
+class CreateNotes < ActiveRecord::Migration[6.1]
   def change
-    create_table(:customers) { |t| t.text :name }
-    create_table(:orders) { |t| t.references :customer, foreign_key: true }
     create_table(:notes, id: :bigint, default: -> { "snowflake.next_id()" }) { |t| t.text :note }
   end
 end
@@ -34,7 +35,9 @@ def verify(condition, what)
 end
 
 case ARGV[0]
-when "create" then CreateTables.migrate(:up)
+when "create"
+  CreateShop.migrate(:up)
+  CreateNotes.migrate(:up)
 when "migrate" then AddNote.migrate(:up)
 when "dump"
   File.open(ENV["SCHEMA"], "w") { |file| ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection, file) }

@@ -1,18 +1,8 @@
-# What the application of with_django.py keeps.
-from django.db import models
+# The models of the application of with_django.py, as docs/clients.md shows them, and the names of their tables.
+import re
 
+with open("../../docs/clients.md") as page:
+    exec(re.search(r"^```python\n(.*?)^```", page.read(), re.DOTALL | re.MULTILINE)[1])
 
-class Customer(models.Model):
-    id = models.BigAutoField(primary_key=True)
-    name = models.TextField()
-
-    class Meta:
-        db_table = "customers"
-
-
-class Order(models.Model):
-    id = models.BigAutoField(primary_key=True)
-    customer = models.ForeignKey(Customer, on_delete=models.CASCADE)
-
-    class Meta:
-        db_table = "orders"
+Customer._meta.db_table = "customers"  # noqa: F821 (defined by the page)
+Order._meta.db_table = "orders"  # noqa: F821
