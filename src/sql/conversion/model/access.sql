@@ -26,7 +26,6 @@
 --   plan.sql          the plan, as a caller sees it
 --   back.sql          the commands of the way back
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now
---   lock.sql          one lock, and the wait for it
 --   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
 --   all.sql           all sequences at once

@@ -20,7 +20,7 @@ CREATE FUNCTION snowflake._request(
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
-    wanted regclass[],         -- the relations to be locked
+    wanted oid[],              -- the relations to be locked
     constraints oid[],         -- which the server makes again, or may make again
     plan snowflake._conversion_step[],
     emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one
