@@ -92,14 +92,13 @@ CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
     AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Tells whether a number is likely to be an ID of the default layout rather than a count. The first day of the
--- layout is left out: numbers from below it may be those of a bigserial.
+-- Tells whether a number is likely to be an ID of the default layout that was made already.
 CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT number >= snowflake.from_timestamp('2023-01-02 00:00:00+00')
+    SELECT NOT snowflake._is_count(number)
            AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
 $function$;
 
