@@ -2,7 +2,7 @@
 -- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
 -- and relations that are read by OID (src/server/relations.hpp).
 
--- Finds every place in the stored expressions of an object that names a sequence.
+-- Finds every occurrence of a sequence in the stored expressions of an object.
 CREATE FUNCTION snowflake._sequence_uses(
         class regclass, object oid,
         OUT callee text,         -- the function that is called on the sequence; NULL: a constant alone

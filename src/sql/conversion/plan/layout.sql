@@ -34,8 +34,8 @@ CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT room.node_bits > 0 AND clock_timestamp() BETWEEN room.epoch AND room.last_timestamp - interval '1 hour'
-        FROM snowflake.describe(layout) room
+    SELECT described.node_bits > 0 AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
+        FROM snowflake.describe(layout) described
 $function$;
 
 -- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none. Nothing is looked up for a
@@ -220,7 +220,7 @@ BEGIN
     EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout));
     part := snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), layout => layout);
     PERFORM snowflake._require_fitting_layout(part);
-    PERFORM snowflake._require_room(part);
+    PERFORM snowflake._require_smaller_numbers(part);
     IF snowflake._is_id_seq(seq) THEN
         DELETE FROM snowflake._id_seq_layout;
         INSERT INTO snowflake._id_seq_layout VALUES (layout);
