@@ -16,7 +16,7 @@ conversion_parts = $(call parts,conversion/$(1),$(2))
 OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
                $(call conversion_parts,model,expressions) $(call parts,sequence,redirect id_seq_layout sequences) \
-               $(call conversion_parts,model,refusals access references wishes) $(call conversion_parts,find,columns) \
+               $(call conversion_parts,model,refusals access names references wishes) $(call conversion_parts,find,columns) \
                $(call conversion_parts,model,rights inserters) $(call conversion_parts,find,dependents trust) \
                $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
                src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \

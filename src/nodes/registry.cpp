@@ -245,7 +245,7 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     add(column_answers, uuid_of(act.answers), act.answers == ActId{});
     add(column_version, CStringGetTextDatum(by_version));
 
-    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
+    const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
     const int status = SPI_execute_with_args(
         "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "

@@ -299,7 +299,7 @@ BEGIN
                     FROM above x
                     JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
                     JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)) x;
+                    WHERE snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))) x;
     RETURN QUERY
         SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',
@@ -384,7 +384,7 @@ BEGIN
             JOIN pg_class s ON s.oid = h.seq
             JOIN pg_class t ON t.oid = h.relid AND NOT t.relispartition
             JOIN pg_attribute a ON a.attrelid = h.relid AND a.attnum = h.attnum
-            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+            WHERE snowflake._is_small(a.atttypid)
               -- To name a sequence in a default takes no right on it.
               AND snowflake._is_taken_along(s.relowner, t.relowner)
             ORDER BY h.seq, 2, h.relid, h.attnum;
@@ -471,7 +471,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
-              AND coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
+              AND snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))
               AND source.seq IS NOT NULL;
     RETURN QUERY
         SELECT 'notice', snowflake._column(i.relid, i.attname),
@@ -644,8 +644,8 @@ BEGIN
 END
 $function$;
 
--- Returns a digest for each function of the extension. What a function is, but for its name, owner and rights. The
--- text of its body counts, and the library. The setting keeps the names as the extension script has stored them.
+-- Returns a digest for each function of the extension. The digest is of the whole definition but the name, owner
+-- and rights; the text of the body counts, and the library. The setting keeps the names as the extension script has stored them.
 CREATE FUNCTION snowflake._digests()
     RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -6,11 +6,13 @@
 
 -- Functions for this script alone. from_pgedge_end.sql drops them.
 
+-- Returns when the file of the library was installed.
 CREATE FUNCTION snowflake._library_installed_at()
     RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'snowflake_library_installed_at'
     LANGUAGE C VOLATILE STRICT;
 
+-- Runs a command as if it stood in no script of an extension.
 CREATE FUNCTION snowflake._run_outside_script(command text)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_run_outside_script'

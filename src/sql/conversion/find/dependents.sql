@@ -17,6 +17,7 @@ CREATE TYPE snowflake._conversion_dependent AS (
     is_rebuilt boolean,   -- whether the server makes it again, without all it had
     comes_along boolean); -- whether it comes and goes with another object
 
+-- Returns an object as a dependent.
 CREATE FUNCTION snowflake._dependent(
         object snowflake._conversion_object, kind text, relid regclass DEFAULT NULL, name text DEFAULT NULL,
         is_rebuilt boolean DEFAULT false, comes_along boolean DEFAULT false)
@@ -36,6 +37,7 @@ CREATE TYPE snowflake._conversion_part AS (
     online boolean, -- whether shadow columns take the place of those that are widened, see online/
     layout snowflake.layout); -- of the IDs
 
+-- Returns a sequence with its columns.
 CREATE FUNCTION snowflake._part(
         seq regclass, columns snowflake._conversion_column[],
         dependents snowflake._conversion_dependent[] DEFAULT '{}',
@@ -66,15 +68,40 @@ CREATE FUNCTION snowflake._remark(effect text)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(NULL, effect, NULL, NULL, NULL)::snowflake._conversion_step;
 
--- Returns the role that owns a relation, as which commands on it run.
-CREATE FUNCTION snowflake._owner(relation oid)
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
-END
-$function$;
+-- Finds the objects that depend directly on a node of the walk of _dependent_objects(): a relation with its row type, a column,
+-- a routine, or a row type alone, which leads to the materialized views that store rows of it. The planner puts the queries in
+-- the place of a call.
+CREATE FUNCTION snowflake._dependencies_on(
+        node_type text, node oid, attnum integer,
+        OUT classid oid, OUT objid oid, OUT deptype "char")
+    RETURNS SETOF record
+    LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
+    BEGIN ATOMIC
+    SELECT d.classid, d.objid, d.deptype
+        FROM pg_depend d
+        WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = node
+          AND (node_type = 'relation' OR node_type = 'column' AND d.refobjsubid = attnum)
+    UNION ALL
+    SELECT d.classid, d.objid, d.deptype
+        FROM pg_class c
+        JOIN pg_type y ON y.oid = c.reltype
+        JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        WHERE node_type = 'relation' AND c.oid = node
+          -- Views of such rows are found by their rules.
+          AND NOT (d.classid = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_class v WHERE v.oid = d.objid AND v.relkind IN ('v', 'm')))
+    UNION ALL
+    SELECT 'pg_rewrite'::regclass, r.oid, d.deptype
+        FROM pg_class c
+        JOIN pg_type y ON y.oid = c.reltype
+        JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        JOIN pg_class v ON v.oid = d.objid AND v.relkind = 'm'
+        JOIN pg_rewrite r ON r.ev_class = v.oid
+        WHERE node_type = 'row type' AND c.oid = node AND d.classid = 'pg_class'::regclass
+    UNION ALL
+    SELECT d.classid, d.objid, d.deptype
+        FROM pg_depend d
+        WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = node AND node_type = 'routine';
+    END;
 
 -- Finds everything that depends on the columns that are widened, in any number of steps. The walk goes on from
 -- columns to be widened, from generated columns, from views, from routines (with a body in standard SQL, or that
@@ -101,37 +128,12 @@ BEGIN
                 JOIN pg_sequence q ON q.seqrelid = d.objid
                 WHERE c.is_identity
             UNION
-            -- What hangs on a generated column that stays in its place hangs on it as on those that it is made from.
+            -- An object that depends on a generated column that stays is as deep as one that depends on what the column is made from.
             SELECT next.type, next.oid, next.attnum, d.classid, d.objid,
                    node.depth + CASE WHEN next.type = 'column' AND snowflake._stays_in_place(d.objid) THEN 0 ELSE 1 END,
                    node.type = 'routine'
                 FROM node
-                LEFT JOIN pg_class n ON n.oid = node.oid AND node.type IN ('relation', 'row type')
-                LEFT JOIN pg_type y ON y.oid = n.reltype
-                CROSS JOIN LATERAL (
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_class'::regclass AND refobjid = node.oid
-                          AND (node.type = 'relation' OR node.type = 'column' AND refobjsubid = node.attnum)
-                    UNION ALL
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
-                          AND node.type = 'relation'
-                          -- Views of such rows are found by their rules.
-                          AND NOT (classid = 'pg_class'::regclass
-                                   AND EXISTS (SELECT FROM pg_class WHERE oid = objid AND relkind IN ('v', 'm')))
-                    UNION ALL
-                    SELECT 'pg_rewrite'::regclass, m.oid, deptype
-                        FROM pg_depend
-                        JOIN pg_class c ON c.oid = objid AND c.relkind = 'm'
-                        JOIN pg_rewrite m ON m.ev_class = c.oid
-                        WHERE classid = 'pg_class'::regclass
-                          AND refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
-                          AND node.type = 'row type'
-                    UNION ALL
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_proc'::regclass AND refobjid = node.oid
-                          AND node.type = 'routine'
-                ) d
+                CROSS JOIN LATERAL snowflake._dependencies_on(node.type, node.oid, node.attnum) d
                 LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
                                       AND r.rulename = '_RETURN'
                 LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid

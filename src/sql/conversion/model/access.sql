@@ -2,6 +2,7 @@
 --
 --   expressions.sql   expressions as trees, and commands that run as another role
 --   access.sql        ownership checks, and whose objects are taken along
+--   names.sql         names for what commands make
 --   references.sql    what objects refer to, before and after
 --   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
@@ -131,6 +132,16 @@ BEGIN
                    OR (to_jsonb(m) ->> 'set_option')::boolean
         )
         SELECT membership.role FROM membership);
+END
+$function$;
+
+-- Returns the role that owns a relation, as which commands on it run.
+CREATE FUNCTION snowflake._owner(relation oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
 END
 $function$;
 

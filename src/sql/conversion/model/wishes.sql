@@ -87,3 +87,9 @@ CREATE FUNCTION snowflake._what_is_too_large(wishes snowflake._conversion_wishes
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN snowflake._makes_snowflakes(wishes) THEN 'no new ID' ELSE 'no key above its range' END;
+
+-- Returns the command that converts a sequence.
+CREATE FUNCTION snowflake._convert_command(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);

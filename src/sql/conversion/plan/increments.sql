@@ -49,8 +49,8 @@ CREATE FUNCTION snowflake._option_clauses(
     RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
                              increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
 
--- Returns the limits of a sequence that counts as bigint. Those of a smaller type go with the type; another was chosen, and
--- stays.
+-- Returns the limits of a sequence that counts as bigint. A limit of a smaller type goes with the type; any other limit was
+-- chosen, and stays.
 CREATE FUNCTION snowflake._bigint_limits(minimum bigint, maximum bigint, OUT lowest bigint, OUT highest bigint)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ROW(CASE WHEN minimum IN (-32768, -2147483648) THEN -9223372036854775808 ELSE minimum END,

@@ -9,6 +9,7 @@ CREATE TYPE snowflake._conversion_request AS (
     tab regclass, twin name, -- the table, and the foreign key, that the stage is about
     partitioning snowflake._partition_request); -- NULL but for the stages of partitions/stages.sql
 
+-- Returns a request of a caller.
 CREATE FUNCTION snowflake._request(
         seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), stage text DEFAULT NULL,
         is_back boolean DEFAULT false, tab regclass DEFAULT NULL, twin name DEFAULT NULL,
