@@ -15,18 +15,17 @@ parts       = $(patsubst %,src/sql/$(1)/%.sql,$(2))
 conversion_parts = $(call parts,conversion/$(1),$(2))
 OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
-               $(call conversion_parts,model,expressions) $(call parts,sequence,redirect id_seq_layout sequences) \
-               $(call conversion_parts,model,refusals access names references wishes) $(call conversion_parts,find,columns) \
+               $(call parts,sequence,sequence_uses minimum redirect id_seq_layout sequences) \
+               $(call conversion_parts,model,expressions refusals access names references wishes) $(call conversion_parts,find,columns) \
                $(call conversion_parts,model,rights inserters) $(call conversion_parts,find,dependents trust) \
                $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
-               src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \
-               $(call conversion_parts,plan,layout widening defaults increments guard identity) \
-               $(call conversion_parts,find,strangers) $(call conversion_parts,plan,steps) \
-               $(call conversion_parts,find,hints writers) $(call conversion_parts,plan,back) \
+               src/sql/conversion/kinds.sql src/sql/conversion/walk.sql $(call conversion_parts,find,trials) \
+               $(call conversion_parts,plan,obstacles layout widening defaults increments guard identity strangers) \
+               $(call conversion_parts,plan,steps hints writers back) \
                src/sql/partitions/table.sql $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
-               $(call conversion_parts,run,settings widen new_columns) $(call parts,check,check) \
+               $(call conversion_parts,run,set_layout settings widen new_columns) $(call parts,check,check) \
                src/sql/search_path.sql
 SCRIPT_PARTS = src/sql/schema.sql src/sql/lock.sql $(OBJECT_PARTS) src/sql/installed.sql
 

@@ -7,15 +7,16 @@
 --   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
---   dependents.sql    the objects that the server does not alter a column under
+--   dependents.sql    what is known of an object that the server does not alter a column under
 --   trust.sql         the role that runs each command, and whose code may run as whom
 --   annotations.sql   comments, labels and settings of objects that are made again
 --   kinds/            a file for each kind of object: how it is found, refused, dropped and made again
 --   kinds.sql         the list of the kinds
+--   walk.sql          the walk from columns to the objects that depend on them
 --   trials.sql        whether expressions bear IDs
 --   obstacles.sql     what a conversion cannot take along
 --   widening.sql      the commands that widen columns
---   layout.sql        the layout of the IDs: which, what is in its way, and giving a converted sequence another
+--   layout.sql        the layout of the IDs: which, and what is in its way
 --   defaults.sql      the commands that set defaults, and the comparison with what was meant
 --   identity.sql      the commands that make the sequence of an identity anew
 --   increments.sql    INCREMENT and the other options of a sequence, there and back
@@ -33,6 +34,7 @@
 --   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins), filling them
 --                     (fill), what is in the way (obstacles), the end (swap, cancel), the stages, the plan
 --   widen.sql         widening one column
+--   set_layout.sql    giving a converted sequence another layout
 --   new_columns.sql   columns that are converted by the command that makes them
 --   settings.sql      settings of the session that would change what is made again
 --

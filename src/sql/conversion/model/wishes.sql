@@ -1,6 +1,7 @@
 -- Wishes: what a caller can say of a conversion. Those that the caller does not state have the defaults of the public
 -- functions.
 
+-- The wishes of a caller.
 CREATE TYPE snowflake._conversion_wishes AS (
     target text,     -- "snowflake" or "bigint": what the columns hold afterwards
     increment text,  -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
