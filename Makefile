@@ -15,26 +15,24 @@ parts       = $(patsubst %,src/sql/$(1)/%.sql,$(2))
 conversion_parts = $(call parts,conversion/$(1),$(2))
 OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
-               $(call conversion_parts,model,expressions) $(call parts,sequence,redirect id_seq_layout sequences) \
-               $(call conversion_parts,model,refusals access references wishes) $(call conversion_parts,find,columns) \
+               $(call parts,sequence,sequence_uses minimum redirect id_seq_layout sequences) \
+               $(call conversion_parts,model,expressions refusals access names references wishes) $(call conversion_parts,find,columns) \
                $(call conversion_parts,model,rights inserters) $(call conversion_parts,find,dependents trust) \
                $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
-               src/sql/conversion/kinds.sql $(call conversion_parts,find,trials obstacles) \
-               $(call conversion_parts,plan,layout widening defaults increments guard identity) \
-               $(call conversion_parts,find,strangers) $(call conversion_parts,plan,steps) \
-               $(call conversion_parts,find,hints writers) $(call conversion_parts,plan,back) \
+               src/sql/conversion/kinds.sql src/sql/conversion/walk.sql $(call conversion_parts,find,trials) \
+               $(call conversion_parts,plan,obstacles layout widening defaults increments guard identity strangers) \
+               $(call conversion_parts,plan,steps hints writers back) \
                src/sql/partitions/table.sql $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles swap cancel stages plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
-               $(call conversion_parts,run,settings widen new_columns) $(call parts,check,check) \
+               $(call conversion_parts,run,set_layout settings widen new_columns) $(call parts,check,check) \
                src/sql/search_path.sql
-LOCK_PART   = $(call conversion_parts,run,lock)
-SCRIPT_PARTS = src/sql/schema.sql $(LOCK_PART) $(OBJECT_PARTS) src/sql/installed.sql
+SCRIPT_PARTS = src/sql/schema.sql src/sql/lock.sql $(OBJECT_PARTS) src/sql/installed.sql
 
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same
 # objects from the same parts, between what has to be done before and after; version 1.0 is refused.
 PGEDGE_UPDATES = $(patsubst %,$(EXTENSION)--%--$(EXTVERSION).sql,1.1 1.2 2.0 2.2 2.3 2.4 2.5.0 2.6.0)
-PGEDGE_PARTS = src/sql/schema.sql $(LOCK_PART) src/sql/upgrade/from_pgedge.sql $(OBJECT_PARTS) \
+PGEDGE_PARTS = src/sql/schema.sql src/sql/lock.sql src/sql/upgrade/from_pgedge.sql $(OBJECT_PARTS) \
                src/sql/upgrade/from_pgedge_end.sql src/sql/installed.sql
 REFUSED_UPDATE = $(EXTENSION)--1.0--$(EXTVERSION).sql
 DATA_built  = $(SCRIPT) $(PGEDGE_UPDATES) $(REFUSED_UPDATE)

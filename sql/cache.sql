@@ -1,12 +1,8 @@
 -- CACHE (leases) and INCREMENT (strides).
 SET snowflake.node = 9;
 
--- The sequences here are far ahead of the clock, so that their tick does not pass during the test.
-CREATE FUNCTION fields(id bigint) RETURNS text LANGUAGE sql AS $$
-    SELECT format('tick %s, node %s, counter %s', (id >> 22) - (1::bigint << 40),
-                  snowflake.get_node(id), snowflake.get_count(id)) $$;
-CREATE FUNCTION put(seq regclass, tick int, node int, counter int) RETURNS boolean LANGUAGE sql AS $$
-    SELECT setval(seq, (((1::bigint << 40) + tick) << 22) + (node << 12) + counter) IS NOT NULL $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/fields.sql
 
 -- A lease: ten at once are reserved, and handed out one by one.
 CREATE SEQUENCE s CACHE 10;

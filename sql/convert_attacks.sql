@@ -172,9 +172,9 @@ CREATE VIEW attack.constants AS SELECT id FROM attack.hostile WHERE '{1}'::attac
 CREATE MATERIALIZED VIEW attack.filled AS SELECT id, attack.tell('query') FROM attack.hostile;
 CREATE RULE constants AS ON UPDATE TO attack.hostile WHERE NEW.id = 1 AND '{1}'::attack.telling[] IS NULL DO INSTEAD NOTHING;
 CREATE POLICY constants ON attack.hostile USING (id > 0 AND '{1}'::attack.telling[] IS NOT NULL);
-CREATE FUNCTION attack.pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE FUNCTION attack.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER constants BEFORE UPDATE ON attack.hostile FOR EACH ROW
-    WHEN (NEW.id > 0 AND '{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.pass();
+    WHEN (NEW.id > 0 AND '{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.keep();
 CREATE FUNCTION attack.constants(x integer[] DEFAULT '{1}'::attack.telling[]) RETURNS SETOF attack.constants
     LANGUAGE sql BEGIN ATOMIC SELECT * FROM attack.constants WHERE '{1}'::attack.telling[] IS NOT NULL; END;
 INSERT INTO attack.hostile DEFAULT VALUES;
@@ -213,7 +213,7 @@ CREATE TABLE attack.watched (id serial PRIMARY KEY);
 GRANT TRIGGER ON attack.watched TO regress_snowflake_mallory;
 SET ROLE regress_snowflake_mallory;
 CREATE TRIGGER watching BEFORE UPDATE OF id ON attack.watched FOR EACH ROW
-    WHEN ('{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.pass();
+    WHEN ('{1}'::attack.telling[] IS NOT NULL) EXECUTE FUNCTION attack.keep();
 RESET ROLE;
 DELETE FROM attack.told;
 \set VERBOSITY default

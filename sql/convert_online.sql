@@ -357,6 +357,14 @@ CREATE ROLE regress_snowflake_other;
 SELECT extowner FROM pg_extension WHERE extname = 'snowflake' \gset
 UPDATE pg_extension SET extowner = '"regress_Snowflake_owner"'::regrole WHERE extname = 'snowflake';
 DROP OWNED BY regress_snowflake_other, "regress_Snowflake_owner" CASCADE;
+-- Names that the text of the outermost query does not show.
+DO $$BEGIN EXECUTE format('DROP OWNED BY %I CASCADE', 'regress_' || 'Snowflake_owner'); END$$;
+CREATE FUNCTION drop_owned(role text) RETURNS void LANGUAGE plpgsql AS
+    $$BEGIN EXECUTE format('DROP OWNED BY %I CASCADE', 'regress_' || role); END$$;
+SELECT drop_owned('Snowflake_owner');
+DROP OWNED BY U&"regress\005fSnowflake_owner" CASCADE;
+SELECT 1\; DROP OWNED BY regress_snowflake_other CASCADE;
+DROP FUNCTION drop_owned;
 SET ROLE "regress_Snowflake_owner";
 DROP OWNED BY CURRENT_ROLE CASCADE;
 RESET ROLE;

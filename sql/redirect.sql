@@ -291,7 +291,7 @@ SELECT step, command FROM snowflake.conversion_plan('blocks', increment => 'keep
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');
 SELECT increment, maximum_value FROM information_schema.sequences WHERE sequence_name = 'blocks';
--- Nobody has to say again what the mark says.
+-- Nobody has to say again what the MAXVALUE says.
 CREATE TABLE uses_blocks (id integer DEFAULT nextval('blocks'::regclass));
 SELECT snowflake.convert_sequence_to_snowflake('blocks');
 SELECT pg_get_expr(f.adbin, f.adrelid), q.seqincrement, q.seqmax FROM pg_attrdef f, pg_sequence q
@@ -326,9 +326,9 @@ ALTER SEQUENCE orders_id_seq INCREMENT BY 10;
 SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', increment => 'keep');
 SELECT snowflake.get_node(nextval('orders_id_seq')), snowflake.get_count(currval('orders_id_seq')) >= 10 AS within;
-SELECT sequence, table_name, guarded FROM snowflake.sequences WHERE sequence IN ('orders_id_seq', 'blocks') ORDER BY 1;
+SELECT sequence, table_name, guarded FROM snowflake.sequences WHERE sequence IN ('orders_id_seq', 'blocks') ORDER BY 1, 2;
 
--- The way back takes the mark away.
+-- The way back takes that MAXVALUE away.
 SELECT snowflake.convert_snowflake_to_sequence('orders_id_seq');
 SELECT snowflake.convert_snowflake_to_sequence('blocks');
 SELECT seqrelid::regclass, seqincrement, seqmax FROM pg_sequence

@@ -63,9 +63,9 @@ CREATE INDEX expression ON victim.parent ((id % 10)) WHERE id > 0;
 CREATE VIEW victim.view AS SELECT count(*), max(lower(id::text) || 'x') FROM victim.parent WHERE id <> 7;
 CREATE MATERIALIZED VIEW victim.filled AS SELECT id * 2 AS twice, abs(id) FROM victim.parent;
 CREATE POLICY own ON victim.parent USING (id = 1 OR current_setting('a.b', true) = 'c');
-CREATE FUNCTION victim.pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE FUNCTION victim.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER passes BEFORE UPDATE OF id ON victim.parent FOR EACH ROW
-    WHEN (OLD.id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION victim.pass();
+    WHEN (OLD.id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION victim.keep();
 INSERT INTO victim.parent DEFAULT VALUES;
 INSERT INTO victim.child (parent) VALUES (1);
 CREATE SEQUENCE victim.other_layout;

@@ -186,9 +186,8 @@ SELECT make('node 3 again');
 
 -- And within a millisecond that cannot pass: the sequence is far ahead of the clock.
 SELECT setval('ahead', ((1::bigint << 40) + 5) << 22) IS NOT NULL AS set;
-CREATE FUNCTION fields(id bigint) RETURNS text LANGUAGE sql AS $$
-    SELECT format('tick %s, node %s, counter %s', (id >> 22) - (1::bigint << 40),
-                  snowflake.get_node(id), snowflake.get_count(id)) $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/fields.sql
 SELECT fields(snowflake.nextval('ahead'));
 SET snowflake.node = 2;
 SELECT fields(snowflake.nextval('ahead'));
@@ -213,7 +212,7 @@ DISCARD TEMP;
 SELECT count(*) AS steps_back
     FROM (SELECT id, lag(id) OVER (ORDER BY step) AS previous FROM made) x WHERE id <= previous;
 
-DROP FUNCTION make, fields;
+DROP FUNCTION make, fields, put;
 DROP TABLE made;
 DROP SEQUENCE s, ahead;
 DROP SCHEMA elsewhere;

@@ -39,7 +39,7 @@ END $$;
 CREATE FUNCTION trust.diff(bigint, bigint) RETURNS double precision IMMUTABLE LANGUAGE sql
     AS 'SELECT ($1 - $2 + trust.of_mallory(1))::double precision';
 ALTER FUNCTION trust.diff(bigint, bigint) OWNER TO regress_trust_mallory;
-CREATE FUNCTION trust.pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE FUNCTION trust.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE DOMAIN trust.telling AS integer CHECK (trust.of_mallory(VALUE) = 0);
 ALTER DOMAIN trust.telling OWNER TO regress_trust_mallory;
 
@@ -109,7 +109,7 @@ INSERT INTO trust.attacks VALUES
     ('trigger',
      'CREATE TABLE v (id serial PRIMARY KEY); GRANT TRIGGER ON v TO PUBLIC; SET ROLE regress_trust_mallory',
      'SET ROLE regress_trust_mallory; CREATE TRIGGER t BEFORE UPDATE OF id ON v FOR EACH ROW WHEN (NEW.id > 0 AND ''{1}''::trust.telling[] IS NOT NULL)
-          EXECUTE FUNCTION trust.pass()',
+          EXECUTE FUNCTION trust.keep()',
      'RESET ROLE; CREATE INDEX ON v (id)');
 
 CREATE TABLE trust.sequences (attack text, early boolean, seq text, answer text, tried boolean DEFAULT false);

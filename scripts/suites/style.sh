@@ -17,6 +17,8 @@ has_clang_tools() {
 style_suite() {
     say "Checking the style"
     check "a folder of src/ uses only those before it" includes_only_earlier_folders
+    check "a folder of src/sql/ calls only those before it" calls_only_earlier_folders
+    check "every private function has a comment directly before it" has_comments_before_functions
     check "no strict warning of g++" has_no_strict_warning g++ -Wuseless-cast -Wlogical-op \
         -Wduplicated-cond -Wduplicated-branches
     check "no finding of cppcheck" has_no_cppcheck_finding
@@ -50,6 +52,71 @@ includes_only_earlier_folders() {
                 grep -Ev "#include \"($earlier)/[^/\"]*\""
         done
     )
+    [ -z "$findings" ] || { echo "$findings"; return 1; }
+}
+
+# The folders of src/sql/, in the order in which a part may name private objects of others: of its own folder and of those
+# before it. schema.sql and lock.sql come before all, search_path.sql, installed.sql and upgrade/ after all. kinds.sql and
+# walk.sql ask all kinds, and count as one of them.
+script_folders=(layout nodes sequence watermark conversion/model conversion/find conversion/kinds conversion/plan
+    conversion/run conversion/online partitions check)
+
+# The exceptions: FILE OBJECT
+script_exceptions=(
+    # A conversion without a long lock that has begun is found by its shadow columns, and their triggers are no user's.
+    'conversion/find/columns.sql _shadow_pairs'
+    'conversion/kinds/trigger.sql _keep_shadow' 'conversion/kinds/trigger.sql _shadow_pairs'
+    'conversion/kinds/trigger.sql _triggers_on_shadow'
+    # conversion_plan() shows the commands of both ways.
+    'conversion/plan/plan.sql _online_steps'
+    'conversion/plan/steps.sql _online_obstacles' 'conversion/plan/steps.sql _obstacles_of_shadows'
+    # The stages of a conversion without a long lock, and of partitioning, run as a conversion does, from their own states.
+    'conversion/run/run.sql _patience_of_stage' 'conversion/run/state.sql _state_of_stage'
+    'conversion/run/state.sql _part_to_cancel'
+    'conversion/run/state.sql _partition_request' 'conversion/run/state.sql _state_of_partitioning')
+
+# Lists the parts of a folder of src/sql/.
+parts_of() {
+    ls "$checkout/src/sql/$1"/*.sql
+    [ "$1" != conversion/kinds ] || ls "$checkout"/src/sql/conversion/*.sql
+}
+
+# Lists the private objects that parts of the script make.
+made_by() {
+    sed -nE 's/^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE|TYPE|TABLE|VIEW) snowflake\.(_[a-z0-9_]+).*/\3/p' "$@" | sort -u
+}
+
+# Lists the private objects that a part names.
+named_by() {
+    sed 's/--.*//' "$1" | grep -oE '\bsnowflake\._[a-z0-9_]+' | sed 's/^snowflake\.//' | sort -u
+}
+
+# Tells whether the parts keep to that order, and need all of the exceptions.
+calls_only_earlier_folders() {
+    local folder part all made='' findings
+    all=$(made_by "$checkout"/src/sql/*/*.sql "$checkout"/src/sql/*/*/*.sql)
+    findings=$(
+        diff <(printf '%s\n' "${script_folders[@]}" conversion upgrade | sort) \
+            <(cd "$checkout/src/sql" && ls ./*/*.sql ./*/*/*.sql | sed 's,^\./,,; s,/[^/]*$,,' | sort -u)
+        diff <(printf '%s\n' "${script_exceptions[@]}" | sort) <(
+            for folder in "${script_folders[@]}"; do
+                made=$(sort -u <(echo "$made") <(parts_of "$folder" | while read -r part; do made_by "$part"; done))
+                parts_of "$folder" | while read -r part; do
+                    comm -12 <(named_by "$part") <(echo "$all") | comm -23 - <(echo "$made") |
+                        sed "s,^,${part#"$checkout/src/sql/"} ,"
+                done
+            done | sort)
+    )
+    [ -z "$findings" ] || { echo "$findings"; return 1; }
+}
+
+# Tells whether the line before each function that is not public is a comment.
+has_comments_before_functions() {
+    local findings
+    findings=$(find "$checkout/src/sql" -name '*.sql' -exec awk '
+        FNR == 1 { before = "" }
+        /^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE) snowflake\._/ && before !~ /^--/ { print FILENAME ":" FNR ": " $0 }
+        { before = $0 }' {} +)
     [ -z "$findings" ] || { echo "$findings"; return 1; }
 }
 

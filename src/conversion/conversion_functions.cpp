@@ -213,8 +213,7 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
     const expression::Default column = expression::find_default(PG_GETARG_OID(0));
     const expression::Direction direction =
         PG_ARGISNULL(2) ? expression::Direction::unchanged : direction_argument(PG_GETARG_DATUM(2));
-    const acting_role::Previous before =
-        acting_role::become(acting_role::owner_of(column.relation));
+    const acting_role::Previous before = acting_role::become_owner_of(column.relation);
     const char *form = nullptr;
     definitions::run_banned([&] {
         form = expression::form_after_replacement(column, PG_GETARG_OID(1), direction,

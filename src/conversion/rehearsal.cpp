@@ -11,7 +11,7 @@ namespace {
 void empty(Oid table) {
     if (get_rel_relkind(table) != RELKIND_RELATION || !relations::lock(table))
         return;
-    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
+    const acting_role::Previous before = acting_role::become_owner_of(table);
     Relation relation = table_open(table, NoLock);
     if (IsCatalogRelation(relation))
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

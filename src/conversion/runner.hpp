@@ -17,7 +17,9 @@ namespace snowflake::runner {
 // filled, before code of an event trigger, and at the end of the command. Its $1 is 0 then, and $2
 // and $3 are the classes and OIDs of what the command has made. Its error ends the command. The
 // server evaluates what is constant earlier: the query runs for each function of somebody who may
-// not act for the role that is about to run, which its $1 names.
+// not act for the role that is about to run, which its $1 names. So the script calls C++, and C++
+// the script: only hooks in C++ see these moments, and only the script knows what the objects
+// named.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what acting_role::become() and, by users_errors::run(), the command do.

@@ -288,7 +288,7 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
-        const acting_role::Previous before = acting_role::become(acting_role::owner_of(table_oid));
+        const acting_role::Previous before = acting_role::become_owner_of(table_oid);
         Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
         PushActiveSnapshot(snapshot);
         EState *state = CreateExecutorState();

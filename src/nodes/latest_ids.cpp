@@ -21,10 +21,8 @@ constexpr const char *tables =
 
 } // namespace
 
-// A value from before the second day of the layout is the small number of an ordinary sequence.
 void LatestIds::note(std::int64_t id, Layout layout, Oid table) {
-    const std::int64_t second_day = USECS_PER_DAY / layout.tick_us();
-    if (!layout.contains(id) || layout.tick_of(id) < second_day)
+    if (!layout.contains(id) || layout.is_count(id))
         return;
     const Fields fields = layout.split(id);
     if (fields.node < 1 || fields.node > last_claimable_node)

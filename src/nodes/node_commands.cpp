@@ -122,7 +122,8 @@ void require_not_copied(const Start &start, int setting) {
 void require_other(const Start &start, const Instance &instance, const char *instead) {
     if (instance == start.registry.self())
         ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                errmsg("this is the identity of this instance itself"), errhint("%s", instead));
+                errmsg("these are the identifiers of this instance itself"),
+                errhint("%s", instead));
 }
 
 // Finds when another instance has last shown that it lives, by an act or by an ID at hand.
@@ -280,7 +281,7 @@ void require_not_leased(std::int32_t first, std::int32_t last) {
             "WHERE datname = pg_catalog.current_database()) "
             "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 BETWEEN $1 AND $2",
             2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for leases");
+        elog(ERROR, "cannot look for node leases");
     bool is_null = true;
     const Datum node = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
     if (!is_null)
@@ -544,7 +545,7 @@ std::int32_t take_over(bool forced) {
 void ignore(const Instance &instance) {
     const Start start = begin();
     require_other(start, instance,
-                  "Take the identity of the other: SELECT * FROM "
+                  "Take the identifiers of the other: SELECT * FROM "
                   "snowflake.cluster;");
     if (start.registry.is_ignored(instance))
         return;
@@ -610,10 +611,11 @@ GivenUp release_reserved(std::int32_t first, std::int32_t last) {
     const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
         const StoredAct *act = start.registry.standing(start.registry.self(), node);
         if (act == nullptr || act->kind != Kind::reserve)
-            ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("snowflake node %d is not reserved for leases on this instance", node),
-                    errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
-                            "WHERE is_this_instance AND kind = 'lease';"));
+            ereport(
+                ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("snowflake node %d is not reserved for node leases on this instance", node),
+                errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
+                        "WHERE is_this_instance AND kind = 'lease';"));
         return *act;
     };
     const StoredAct &reservation = reserved_by(first);

@@ -41,7 +41,7 @@ constexpr const char *hint_to_settle =
 
 [[noreturn]] void raise_reserved(int error_code, int node) {
     ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d is reserved for leases on this instance", node),
+            errmsg("snowflake node %d is reserved for node leases on this instance", node),
             errhint("%s", how_to_claim_another()));
     pg_unreachable();
 }
@@ -111,7 +111,7 @@ void report_copy(const StoredAct &counterpart) {
             errhint("On the copy: SELECT snowflake.separate_copy();"));
 }
 
-// Whether a server that has the identity of this one, and also seems to run where this one does,
+// Whether a server that has the identifiers of this one, and also seems to run where this one does,
 // has said an act: since this one was started, it has heard of all that it said itself.
 bool is_of_double(const registry::Registry &registry, const StoredAct &arrived) {
     return arrived.about == registry.self() && !arrived.written_here && registry.is_at_home() &&

@@ -145,7 +145,7 @@ bool is_of_database(const Instance &instance, const Instance &database) {
            instance.database == database.database;
 }
 
-// The identity of this instance, unless it is a separated copy.
+// The identifiers of this instance, unless it is a separated copy.
 Instance this_database() {
     return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
             .database = static_cast<std::int64_t>(MyDatabaseId),
@@ -154,7 +154,7 @@ Instance this_database() {
 
 void add_about(ActList &list, const Reading &reading, const Instance &database) {
     for_each_row_by(
-        reading, "nodes_identity",
+        reading, "nodes_identifiers",
         {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
          {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
         [&list](const Row &row) { add_row(list, row); });
@@ -245,7 +245,7 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     add(column_answers, uuid_of(act.answers), act.answers == ActId{});
     add(column_version, CStringGetTextDatum(by_version));
 
-    const acting_role::Previous before = acting_role::become(acting_role::owner_of(table));
+    const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
     const int status = SPI_execute_with_args(
         "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "

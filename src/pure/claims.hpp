@@ -96,8 +96,8 @@ constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int
 }
 
 // Tells which of two claims to a number is the better one, made at these times: the earlier; of
-// equals that of the lower identity. A claim of a clock that stands before the epoch is worse than
-// every other. Every instance comes to the same answer, however late it hears of the claims.
+// equals that of the lower identifiers. A claim of a clock that stands before the epoch is worse
+// than every other. Every instance comes to the same answer, however late it hears of the claims.
 constexpr bool is_better(std::int64_t claimed_at, const Instance &by, std::int64_t than_claimed_at,
                          const Instance &than_by) noexcept {
     const auto is_credible = [](std::int64_t time) { return time >= default_layout.epoch_us(); };
@@ -106,7 +106,7 @@ constexpr bool is_better(std::int64_t claimed_at, const Instance &by, std::int64
     return claimed_at != than_claimed_at ? claimed_at < than_claimed_at : by < than_by;
 }
 
-// Returns the number that belongs to an identity where nobody chooses one: spread evenly over
+// Returns the number that belongs to an instance where nobody chooses one: spread evenly over
 // 1 .. last, so that instances which cannot see each other hardly ever meet.
 constexpr std::int32_t derived_node(const Instance &instance,
                                     std::int32_t last = last_claimable_node) noexcept {
@@ -211,7 +211,7 @@ class Registry {
     // Returns the latest act that this instance has written; null: none.
     [[nodiscard]] constexpr const AnyAct *last_said() const noexcept { return last_said_; }
 
-    // Whether an act of this identity comes from another server: a copy, or the original.
+    // Whether an act of these identifiers comes from another server: a copy, or the original.
     [[nodiscard]] constexpr bool is_of_counterpart(const Act &act) const noexcept {
         return act.about == self_ && !act.written_here && act.place != home_ &&
                act.kind != Kind::remove && act.kind != Kind::ignore && !is_of_own_past(act);
@@ -280,7 +280,7 @@ class Registry {
         return is_ignored(act.about) ? nullptr : best_claim(node, act.about, &act);
     }
 
-    // Returns the latest act of a server with the identity of this one; null: there is none.
+    // Returns the latest act of a server with the identifiers of this one; null: there is none.
     [[nodiscard]] constexpr const AnyAct *latest_counterpart_act() const noexcept {
         return latest([this](const AnyAct &act) { return is_of_counterpart(act); });
     }
@@ -300,7 +300,7 @@ class Registry {
         });
     }
 
-    // Whether this server had the identity before the writer of an act of a counterpart had it.
+    // Whether this server had the identifiers before the writer of an act of a counterpart had it.
     [[nodiscard]] constexpr bool is_senior_to(const Act &counterpart) const noexcept {
         return last_said_ != nullptr && is_senior(home_, counterpart.place);
     }

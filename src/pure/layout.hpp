@@ -129,6 +129,13 @@ class Layout {
         return id >= 0 && id <= last_id();
     }
 
+    // Tells whether a number is a count, 1, 2, 3, rather than an ID: it is negative, or of the
+    // first day of the layout. The numbers of an ordinary sequence stay below those of later days.
+    [[nodiscard]] constexpr bool is_count(Id number) const noexcept {
+        constexpr std::int64_t seconds_in_day = 86'400;
+        return number < 0 || tick_of(number) < seconds_in_day * ticks_per_second();
+    }
+
     // Composes the ID of these fields. Each of them must be in range: 0 .. last_tick(),
     // last_node(), last_counter().
     [[nodiscard]] constexpr Id compose(const Fields &fields) const noexcept {

@@ -125,6 +125,12 @@ SNOWFLAKE_FUNCTION_OF_ID(get_count)     // returns integer
 SNOWFLAKE_FUNCTION_OF_ID(get_node)      // returns integer
 SNOWFLAKE_FUNCTION_OF_ID(format)        // returns jsonb
 
+// _is_count(bigint) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_count);
+Datum snowflake_is_count(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(default_layout.is_count(PG_GETARG_INT64(0)));
+}
+
 // from_timestamp(timestamptz) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_from_timestamp);
 Datum snowflake_from_timestamp(PG_FUNCTION_ARGS) {

@@ -100,6 +100,26 @@ Datum snowflake_kept_layout(PG_FUNCTION_ARGS) {
     return layout_to_datum(*layout);
 }
 
+// _guard() returns bigint
+SNOWFLAKE_FUNCTION(snowflake_guard);
+Datum snowflake_guard(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_INT64(sequence_kind::guard_increment);
+}
+
+// _unguarded_maximum() returns bigint
+SNOWFLAKE_FUNCTION(snowflake_unguarded_maximum);
+Datum snowflake_unguarded_maximum(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_INT64(sequence_kind::unguarded_maximum);
+}
+
+// _makes_ids(increment bigint, maximum bigint) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_makes_ids);
+Datum snowflake_makes_ids(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(sequence_kind::is_snowflake(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
+}
+
 // layout_of(regclass) returns snowflake.layout
 SNOWFLAKE_FUNCTION(snowflake_layout_of);
 Datum snowflake_layout_of(PG_FUNCTION_ARGS) {

@@ -7,9 +7,9 @@
 // the planner simplifies a call of nextval outside of any query, as COPY has it do with a default,
 // the call therefore becomes
 //
-//     COALESCE(twin(nextval's OID, arguments of nextval), NextValueExpr)
+//     COALESCE(substitute(nextval's OID, arguments of nextval), NextValueExpr)
 //
-// The twin is declared STABLE, and does what nextval does. It never returns NULL, so the
+// The substitute is declared STABLE, and does what nextval does. It never returns NULL, so the
 // NextValueExpr, the server's node for an identity column, never runs. COPY passes over that node;
 // everybody else takes it for volatile. ALTER TABLE ADD COLUMN does: without the node it would give
 // all rows one and the same ID.
@@ -18,8 +18,8 @@
 // a call of the function that stands for it, which is volatile: the planner calls STABLE functions
 // for its estimates.
 //
-// The twin is the function that the planner asks, called with more than one argument. So its OID is
-// at hand, and its declared argument, an internal one, keeps SQL from calling it.
+// The substitute is the function that the planner asks, called with more than one argument. So its
+// OID is at hand, and its declared argument, an internal one, keeps SQL from calling it.
 
 #include "allocate.hpp"
 #include "execute_right.hpp"
@@ -45,7 +45,7 @@ bool is_known(const void *argument) {
     return IsA(node, Const) && !reinterpret_cast<const Const *>(node)->constisnull;
 }
 
-// Tells whether a call may become one of the twin, in an expression that belongs to no query.
+// Tells whether a call may become one of the substitute, in an expression that belongs to no query.
 bool may_be_batched(const SupportRequestSimplify &request) {
     const FuncExpr &call = *request.fcall;
     if (request.root != nullptr || call.funcid == F_CURRVAL || call.funcid == F_LASTVAL)
@@ -57,7 +57,7 @@ bool may_be_batched(const SupportRequestSimplify &request) {
     return true;
 }
 
-Node *batched(const FuncExpr &call, Oid twin) {
+Node *batched(const FuncExpr &call, Oid substitute) {
     Const *called =
         makeConst(OIDOID, -1, InvalidOid, sizeof(Oid), ObjectIdGetDatum(call.funcid), false, true);
     List *arguments = list_concat(server::list_of(called), call.args);
@@ -67,30 +67,30 @@ Node *batched(const FuncExpr &call, Oid twin) {
     auto *either = server::make_node<CoalesceExpr>(T_CoalesceExpr);
     either->coalescetype = INT8OID;
     either->args = server::list_of(
-        makeFuncExpr(twin, INT8OID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+        makeFuncExpr(substitute, INT8OID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
         never);
     either->location = -1;
     return reinterpret_cast<Node *>(either);
 }
 
 // The functions that stand for the server's, by name and number of arguments of type regclass.
-struct Substitute {
+struct StandIn {
     Oid servers;
     const char *name;
     std::size_t arguments;
 };
-constexpr Substitute substitutes[] = {
+constexpr StandIn stand_ins[] = {
     {F_NEXTVAL, "_nextval", 1}, {F_CURRVAL, "_currval", 1}, {F_LASTVAL, "_lastval", 0}};
 
 // Returns the function that stands for one of the server's; InvalidOid: it is none of the three, or
 // somebody has taken the right to execute what would stand for it from PUBLIC.
-Oid substitute_for(Oid function, Oid support) {
+Oid stand_in_for(Oid function, Oid support) {
     const Oid argument = REGCLASSOID;
-    for (const Substitute &substitute : substitutes) {
-        if (substitute.servers != function)
+    for (const StandIn &stand_in : stand_ins) {
+        if (stand_in.servers != function)
             continue;
         const Oid found =
-            schema::find_sibling(support, substitute.name, {&argument, substitute.arguments});
+            schema::find_sibling(support, stand_in.name, {&argument, stand_in.arguments});
         return OidIsValid(found) && server::may_execute(ACL_ID_PUBLIC, found) ? found : InvalidOid;
     }
     return InvalidOid;
@@ -105,10 +105,10 @@ Node *simplify(const SupportRequestSimplify &request, Oid support) {
     if (may_be_batched(request) && server::may_execute(GetUserId(), support) &&
         server::may_execute(GetUserId(), call.funcid))
         return batched(call, support);
-    const Oid substitute = substitute_for(call.funcid, support);
-    if (!OidIsValid(substitute))
+    const Oid stand_in = stand_in_for(call.funcid, support);
+    if (!OidIsValid(stand_in))
         return nullptr;
-    FuncExpr *redirected = makeFuncExpr(substitute, INT8OID, call.args, call.funccollid,
+    FuncExpr *redirected = makeFuncExpr(stand_in, INT8OID, call.args, call.funccollid,
                                         call.inputcollid, call.funcformat);
     redirected->location = call.location;
     return reinterpret_cast<Node *>(redirected);
@@ -118,7 +118,7 @@ Node *simplify(const SupportRequestSimplify &request, Oid support) {
 
 extern "C" {
 
-// _plan_call(internal) returns internal: what the planner asks about a call. And the twin of
+// _plan_call(internal) returns internal: what the planner asks about a call. And the substitute of
 // nextval, whose arguments are the OID of that, and its own.
 SNOWFLAKE_FUNCTION(snowflake_plan_call);
 Datum snowflake_plan_call(PG_FUNCTION_ARGS) {

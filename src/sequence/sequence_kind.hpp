@@ -19,17 +19,17 @@ namespace snowflake::sequence_kind {
 inline constexpr std::int64_t guard_increment = std::numeric_limits<std::int64_t>::max();
 
 // The MAXVALUE of a snowflake sequence that is not guarded.
-inline constexpr std::int64_t unguarded_max_value = std::numeric_limits<std::int64_t>::max() - 1;
+inline constexpr std::int64_t unguarded_maximum = std::numeric_limits<std::int64_t>::max() - 1;
 
 // Tells by the options of a sequence whether it makes snowflake IDs.
 inline bool is_snowflake(std::int64_t increment, std::int64_t max_value) {
-    return increment == guard_increment || (increment > 1 && max_value == unguarded_max_value);
+    return increment == guard_increment || (increment > 1 && max_value == unguarded_maximum);
 }
 
 // Finds the layout that a sequence with these options keeps; none: it keeps none.
 inline std::optional<Layout> kept_layout(std::int64_t increment, std::int64_t min_value,
                                          std::int64_t max_value) {
-    if (increment != guard_increment && max_value != unguarded_max_value)
+    if (increment != guard_increment && max_value != unguarded_maximum)
         return std::nullopt;
     return layout_of_minimum(min_value);
 }

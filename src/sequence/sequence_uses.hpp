@@ -1,4 +1,4 @@
-// Sequences in the expressions that the catalogs store: the places where a tree names one.
+// Sequences in the expressions that the catalogs store: the occurrences in a tree.
 #pragma once
 
 #include "pure/layout.hpp"
@@ -15,7 +15,7 @@ enum class Callee {
     currval,        // snowflake.currval
 };
 
-// One place where an expression names a sequence.
+// One occurrence of a sequence in an expression.
 struct Use {
     Callee callee = Callee::other;
     Oid sequence = InvalidOid;  // InvalidOid: the sequence is named by a text, or computed
@@ -34,7 +34,7 @@ const Const *constant(Node *node);
 // order of the parameters, defaults included. Returns false for any other node.
 bool read_call(Node *node, Use &use, List **arguments);
 
-// Returns every place of a stored expression or query where a sequence is named, as a list of
+// Returns every occurrence of a sequence in a stored expression or query, as a list of
 // Use *: the calls above, and constants of type regclass anywhere else.
 List *uses_in(Node *tree);
 

@@ -8,13 +8,6 @@ bool may_become(Oid role) {
             server::may_set_role(GetUserId(), role));
 }
 
-Oid owner_of(Oid relation) {
-    const Oid owner = server::owner_of(relation);
-    if (!OidIsValid(owner))
-        elog(ERROR, "cache lookup failed for relation %u", relation);
-    return owner;
-}
-
 namespace {
 
 // The server gives no role this OID, the last below those of users. It is not one of those that the
@@ -36,6 +29,13 @@ Previous become(Oid role, int flags) {
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                 errmsg("permission denied to act for role \"%s\"", GetUserNameFromId(role, true)));
     return act_as(role, flags);
+}
+
+Previous become_owner_of(Oid relation) {
+    const Oid owner = server::owner_of(relation);
+    if (!OidIsValid(owner))
+        elog(ERROR, "cache lookup failed for relation %u", relation);
+    return become(owner);
 }
 
 Previous become_nobody() {

@@ -22,14 +22,15 @@ struct Previous {
 // of the session user; a caller who has put these down with SET ROLE keeps them put down.
 bool may_become(Oid role);
 
-// Returns the role that owns a relation. Raises XX000 if there is none.
-Oid owner_of(Oid relation);
-
 // Makes the role the current one, which may be the same, and adds flags to the security context:
 // SECURITY_*. Settings that change from now on are taken back by resume(). An error ends both.
 // Raises 42501 if the role is another than the current one and may_become() does not allow it.
 Previous become(Oid role, int flags = SECURITY_RESTRICTED_OPERATION);
 void resume(const Previous &before);
+
+// Makes the role that owns a relation the current one, as become() does. Raises XX000 if there is
+// no such relation.
+Previous become_owner_of(Oid relation);
 
 // Makes nobody the current role, in a security-restricted operation: a role that does not exist has
 // the rights of PUBLIC and no others, owns nothing and is a member of no role. Every caller may.

@@ -301,7 +301,7 @@ inline TimestampTz start_in_session_of(const HolderId &holder) {
 #if PG_VERSION_NUM < 160000
 // Returns where the server keeps a setting among the first count ones, or would: they are in the
 // order of their names.
-inline config_generic **place_of_setting(const char *name, int count) {
+inline config_generic **slot_of_setting(const char *name, int count) {
     config_generic **all = get_guc_variables();
     return std::lower_bound(all, all + count, name,
                             [](const config_generic *one, const char *other) {
@@ -315,25 +315,25 @@ inline const config_generic &setting(const char *name) {
 #if PG_VERSION_NUM >= 160000
     return *find_option(name, false, false, ERROR);
 #else
-    return **place_of_setting(name, GetNumConfigOptions());
+    return **slot_of_setting(name, GetNumConfigOptions());
 #endif
 }
 
 // Defines a setting, by calling define with its name.
 //
 // PostgreSQL 15 sorts all its settings by name when one is added: 320,000 instructions, or 55,000
-// where they are in order already. So it finds a nameless setting in the place of each meanwhile,
-// which leaves nothing to compare, and the new one moves to its place afterwards. A setting that
-// was set before it was defined has its place.
+// where they are in order already. So it finds a nameless setting in the slot of each meanwhile,
+// which leaves nothing to compare, and the new one moves to its slot afterwards. A setting that
+// was set before it was defined has its slot.
 template <typename Define>
 void define_setting(const char *name, Define define) {
 #if PG_VERSION_NUM >= 160000
     define(name);
 #else
     const int count = GetNumConfigOptions();
-    config_generic **place = place_of_setting(name, count);
-    const auto index = place - get_guc_variables();
-    if (index < count && pg_strcasecmp((*place)->name, name) == 0)
+    config_generic **slot = slot_of_setting(name, count);
+    const auto index = slot - get_guc_variables();
+    if (index < count && pg_strcasecmp((*slot)->name, name) == 0)
         return define(name);
     config_generic nameless{};
     nameless.name = "";
@@ -517,7 +517,7 @@ inline TableScanDesc begin_range_scan(Relation table, Snapshot snapshot, ItemPoi
 }
 #endif
 
-// The place of a row in its table.
+// The position of a row in its table.
 inline ItemPointerData place_of_row(BlockNumber page, OffsetNumber number) {
     return {.ip_blkid = {.bi_hi = static_cast<uint16>(page >> 16),
                          .bi_lo = static_cast<uint16>(page & 0xffff)},

@@ -89,15 +89,13 @@ bool has_leases(Oid relid) {
     return result;
 }
 
-// Tells whether the last number of a sequence can be an ID of the layout. A sequence that is not
-// converted, and whose last number is of the first day of the layout, counts 1, 2, 3.
+// Tells whether the last number of a sequence can be an ID of the layout.
 bool has_ids(Relation sequence, Layout layout, const Said &said) {
     if (!said.used)
         return true;
-    const std::int64_t first_day = layout.ticks_per_second() * SECS_PER_DAY;
-    const bool is_low = said.state.last < 0 || layout.tick_of(said.state.last) < first_day;
     return said.state.last <= layout.last_id() &&
-           (!is_low || sequence_kind::kind_of(RelationGetRelid(sequence)).is_snowflake);
+           (!layout.is_count(said.state.last) ||
+            sequence_kind::kind_of(RelationGetRelid(sequence)).is_snowflake);
 }
 
 // Raises 55000 unless has_ids().

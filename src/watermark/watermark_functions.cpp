@@ -10,8 +10,8 @@ namespace {
 
 // Looks at the sequence that a call names, if it is a constant.
 void look_ahead(const FuncExpr &call) {
-    const auto constant = [&](int place) -> const Const * {
-        const auto *argument = static_cast<const Node *>(list_nth(call.args, place));
+    const auto constant = [&](int index) -> const Const * {
+        const auto *argument = static_cast<const Node *>(list_nth(call.args, index));
         if (!IsA(argument, Const) || reinterpret_cast<const Const *>(argument)->constisnull)
             return nullptr;
         return reinterpret_cast<const Const *>(argument);

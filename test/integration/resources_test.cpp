@@ -190,7 +190,7 @@ std::vector<Mistake> mistakes() {
          {arrival(6, "another"), "SET snowflake.node = 6"},
          one,
          {"RESET snowflake.node", "SELECT snowflake.remove_node(5, 16384)"}},
-        {"a node that is reserved for leases",
+        {"a node that is reserved for node leases",
          "55000",
          {"SELECT snowflake.reserve_nodes(900, 909)", "SET snowflake.node = 905"},
          one,

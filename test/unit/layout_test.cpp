@@ -177,6 +177,22 @@ TEST(Layout, KnowsTheFirstIdOfATick) {
                   layout.last_id_of_tick(layout.last_tick() - 1) + 1);
 }
 
+TEST(Layout, TellsCountsFromIds) {
+    // 2023-01-02 00:00:00 UTC begins 86,400,000 ms after the epoch.
+    constexpr Id second_day = Id{86'400'000} << 22;
+    EXPECT_FALSE(default_layout.is_count(second_day));
+    EXPECT_TRUE(default_layout.is_count(second_day - 1));
+    EXPECT_TRUE(default_layout.is_count(0));
+    EXPECT_TRUE(default_layout.is_count(-1));
+    EXPECT_FALSE(default_layout.is_count(int64_max));
+    for (int exponent = 0; exponent <= 6; ++exponent) {
+        const Layout layout = with_fields(exponent, 40, 10, 12);
+        const std::int64_t tick = layout.tick_at(layout.epoch_us() + 86'400'000'000);
+        EXPECT_FALSE(layout.is_count(layout.first_id_of_tick(tick)));
+        EXPECT_TRUE(layout.is_count(layout.last_id_of_tick(tick - 1)));
+    }
+}
+
 // Reckoned by hand: the decimals of a tick, and more if the epoch is no multiple of the tick.
 TEST(Layout, KnowsHowManyDecimalsItsTimesTake) {
     for (int exponent = 0; exponent <= 6; ++exponent)

@@ -92,14 +92,13 @@ CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
     AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Tells whether a number is likely to be an ID of the default layout rather than a count. The first day of the
--- layout is left out: numbers from below it may be those of a bigserial.
+-- Tells whether a number is likely to be an ID of the default layout that was made already.
 CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT number >= snowflake.from_timestamp('2023-01-02 00:00:00+00')
+    SELECT NOT snowflake._is_count(number)
            AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
 $function$;
 
@@ -256,7 +255,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
             CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._makes_ids(q.seqincrement, q.seqmax)
                                                  AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
-                                            THEN snowflake._node_misfit(own.layout) END) room(misfit)
+                                            THEN snowflake._node_misfit(own.layout) END) node(misfit)
             WHERE misfit IS NOT NULL
             GROUP BY misfit;
     RETURN QUERY
@@ -300,7 +299,7 @@ BEGIN
                     FROM above x
                     JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
                     JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)) x;
+                    WHERE snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))) x;
     RETURN QUERY
         SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',
@@ -385,7 +384,7 @@ BEGIN
             JOIN pg_class s ON s.oid = h.seq
             JOIN pg_class t ON t.oid = h.relid AND NOT t.relispartition
             JOIN pg_attribute a ON a.attrelid = h.relid AND a.attnum = h.attnum
-            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+            WHERE snowflake._is_small(a.atttypid)
               -- To name a sequence in a default takes no right on it.
               AND snowflake._is_taken_along(s.relowner, t.relowner)
             ORDER BY h.seq, 2, h.relid, h.attnum;
@@ -444,10 +443,10 @@ BEGIN
                format('-- If no ID from ahead is in use: SELECT pg_catalog.setval(%L, %s)', s.seq, greatest(s.minimum, 1))
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
                       FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
-            CROSS JOIN LATERAL snowflake.describe(s.layout) room
-            WHERE s.last >= CASE WHEN clock_timestamp() + bound BETWEEN room.epoch AND room.last_timestamp
+            CROSS JOIN LATERAL snowflake.describe(s.layout) described
+            WHERE s.last >= CASE WHEN clock_timestamp() + bound BETWEEN described.epoch AND described.last_timestamp
                                  THEN snowflake.from_timestamp(clock_timestamp() + bound, s.layout) END
-              AND s.last <= snowflake.make_id(room.last_timestamp, (room.nodes - 1)::integer, (room.ids_per_tick - 1)::integer, s.layout)
+              AND s.last <= snowflake.make_id(described.last_timestamp, (described.nodes - 1)::integer, (described.ids_per_tick - 1)::integer, s.layout)
             ORDER BY s.seq::text COLLATE "C";
 END
 $function$;
@@ -472,7 +471,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
-              AND coalesce(nullif(y.typbasetype, 0), y.oid) IN ('smallint'::regtype, 'integer'::regtype)
+              AND snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))
               AND source.seq IS NOT NULL;
     RETURN QUERY
         SELECT 'notice', snowflake._column(i.relid, i.attname),
@@ -490,7 +489,7 @@ END
 $function$;
 
 -- Finds layouts, maximum values and partitions that end soon, and tables that wait for becoming partitioned.
-CREATE FUNCTION snowflake._findings_of_room(keys snowflake._key[])
+CREATE FUNCTION snowflake._findings_of_ends(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
@@ -501,17 +500,17 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq),
-               format('the timestamps of its layout end at %s', room.last_timestamp),
+               format('the timestamps of its layout end at %s', described.last_timestamp),
                'SELECT name, last_timestamp FROM snowflake.layouts ORDER BY last_timestamp'
-            FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k, snowflake.describe(k.layout) room
-            WHERE room.last_timestamp < next_year;
+            FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k, snowflake.describe(k.layout) described
+            WHERE described.last_timestamp < next_year;
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
                format('ALTER SEQUENCE %s NO MAXVALUE', k.seq)
             FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
             JOIN pg_sequence q ON q.seqrelid = k.seq
-            CROSS JOIN LATERAL snowflake.describe(k.layout) room
-            WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, room.epoch), room.last_timestamp), k.layout);
+            CROSS JOIN LATERAL snowflake.describe(k.layout) described
+            WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, described.epoch), described.last_timestamp), k.layout);
     RETURN QUERY
         SELECT DISTINCT CASE WHEN x.bound < snowflake.from_timestamp(next_week, k.layout) THEN 'warning' ELSE 'notice' END,
                format('table %s', k.relid),
@@ -519,8 +518,8 @@ BEGIN
                format('SELECT * FROM snowflake.partition_plan(%L, ''1 month'')', k.relid)
             FROM unnest(keys) k
             CROSS JOIN LATERAL snowflake._limit(k.relid, k.attname) x
-            CROSS JOIN LATERAL snowflake.describe(k.layout) room
-            WHERE next_week BETWEEN room.epoch AND room.last_timestamp;
+            CROSS JOIN LATERAL snowflake.describe(k.layout) described
+            WHERE next_week BETWEEN described.epoch AND described.last_timestamp;
     RETURN QUERY
         SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
                snowflake._typed_by_owner_of(k.relid, format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,
@@ -529,8 +528,8 @@ BEGIN
             JOIN pg_partitioned_table p ON p.partrelid = k.relid AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
             JOIN pg_class t ON t.oid = k.relid
             JOIN pg_namespace n ON n.oid = t.relnamespace
-            CROSS JOIN LATERAL snowflake.describe(k.layout) room
-            WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN room.epoch AND room.last_timestamp
+            CROSS JOIN LATERAL snowflake.describe(k.layout) described
+            WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN described.epoch AND described.last_timestamp
               -- The trials would wait for a session that alters the table, or one that it is a partition of. Where an
               -- expression is part of a key, they would run what its owner wrote.
               AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above JOIN pg_class c ON c.oid = above.relid
@@ -645,8 +644,8 @@ BEGIN
 END
 $function$;
 
--- Returns a digest for each function of the extension. What a function is, but for its name, owner and rights. The
--- text of its body counts, and the library. The setting keeps the names as the extension script has stored them.
+-- Returns a digest for each function of the extension. The digest is of the whole definition but the name, owner
+-- and rights; the text of the body counts, and the library. The setting keeps the names as the extension script has stored them.
 CREATE FUNCTION snowflake._digests()
     RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -783,7 +782,7 @@ BEGIN
                   UNION ALL SELECT * FROM snowflake._findings_of_integers()
                   UNION ALL SELECT * FROM snowflake._findings_of_clock(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_references(keys)
-                  UNION ALL SELECT * FROM snowflake._findings_of_room(keys)
+                  UNION ALL SELECT * FROM snowflake._findings_of_ends(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_persistence(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_shadows()) f
             ORDER BY array_position(ARRAY['error', 'warning', 'notice'], f.severity), f.object COLLATE "C", f.finding COLLATE "C";

@@ -65,8 +65,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that take the objects that depend on columns out of the way. The outermost first. What has
--- dependents of its own is dropped after everything that has none.
+-- Returns the steps that take the objects that depend on columns out of the way, the outermost first. An object that
+-- has dependents of its own is dropped after all objects that have none.
 CREATE FUNCTION snowflake._kinds_drops(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -112,7 +112,7 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make the objects that depend on columns again. The innermost first.
+-- Returns the steps that make the objects that depend on columns again, the innermost first.
 CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10

@@ -233,9 +233,9 @@ CREATE FUNCTION snowflake._preset_names()
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE VIEW snowflake.layouts AS
-    SELECT preset.name, preset.name::snowflake.layout AS layout, room.*
+    SELECT preset.name, preset.name::snowflake.layout AS layout, described.*
     FROM pg_catalog.unnest(snowflake._preset_names()) AS preset (name),
-         snowflake.describe(preset.name::snowflake.layout) AS room;
+         snowflake.describe(preset.name::snowflake.layout) AS described;
 COMMENT ON VIEW snowflake.layouts IS
     'layouts that have a name, and what they have room for';
 GRANT SELECT ON snowflake.layouts TO PUBLIC;

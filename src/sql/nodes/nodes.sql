@@ -32,7 +32,7 @@ CREATE TABLE snowflake.nodes (
 -- A session that looks its number up finds the rows that concern it by these, once there are many. None is on a text:
 -- one that is too long for an index would halt replication.
 CREATE INDEX nodes_act ON snowflake.nodes (act);
-CREATE INDEX nodes_identity ON snowflake.nodes (system_identifier, database);
+CREATE INDEX nodes_identifiers ON snowflake.nodes (system_identifier, database);
 CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
 CREATE INDEX nodes_wide ON snowflake.nodes (last_node) WHERE last_node <> node OR kind = 'ignore';
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
@@ -59,7 +59,7 @@ COMMENT ON COLUMN snowflake.nodes.place IS
 COMMENT ON COLUMN snowflake.nodes.name IS
     'what people call the instance';
 COMMENT ON COLUMN snowflake.nodes.claimed_at IS
-    'of two claims to a number the earlier is the better one; of equals that of the lower identity';
+    'of two claims to a number the earlier is the better one; of equals that of the lower identifiers';
 COMMENT ON COLUMN snowflake.nodes.said_at IS
     'of two acts about an instance and a number the later counts';
 COMMENT ON COLUMN snowflake.nodes.free_from IS
@@ -125,7 +125,7 @@ GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
 COMMENT ON VIEW snowflake.cluster IS
     'numbers that instances have, as this instance sees them';
 COMMENT ON COLUMN snowflake.cluster.kind IS
-    'claim, setting or lease: how the instance has the number; copy: a server with the identity of this one';
+    'claim, setting or lease: how the instance has the number; copy: a server with the identifiers of this one';
 COMMENT ON COLUMN snowflake.cluster.lost_to IS
     'which instance has the better claim to the number; NULL where none has';
 
@@ -371,7 +371,7 @@ CREATE FUNCTION snowflake.release_nodes(first integer, last integer)
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 REVOKE EXECUTE ON FUNCTION snowflake.release_nodes(integer, integer) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
-    'gives up node numbers that are reserved for leases, and tells from when on another instance may have them';
+    'gives up node numbers that are reserved for node leases, and tells from when on another instance may have them';
 
 -- The role that installs the extension, such as the owner of the database, can number a server that nobody
 -- has numbered. A claim takes no number from another instance, and does not change one that this instance has.
@@ -391,9 +391,9 @@ BEGIN
 END
 $install$;
 
--- A lease of a node number is two advisory locks of the session. One is of the number: its keys are a number
+-- A node lease is two advisory locks of the session. One is of the number: its keys are a number
 -- that stands for this extension, and the node. The other is of the token, whose lowest bits are the node.
--- A client that shares the session with others, by way of a pooler, can show only the token of its own lease.
+-- A client that shares the session with others, by way of a pooler, can show only the token of its own node lease.
 CREATE FUNCTION snowflake.lease_node(OUT node integer, INOUT token bigint DEFAULT NULL)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -425,7 +425,7 @@ BEGIN
                       DETAIL = 'The session that leased it has ended, or a pooler has passed this call to another session.',
                       HINT = 'Use a connection of its own, and lease again: SELECT * FROM snowflake.lease_node();';
         ELSIF node <> ALL (candidates) THEN
-            RAISE EXCEPTION 'snowflake node % is not reserved for leases any more', node
+            RAISE EXCEPTION 'snowflake node % is not reserved for node leases any more', node
                 USING ERRCODE = 'object_not_in_prerequisite_state',
                       HINT = 'Lease another: SELECT * FROM snowflake.lease_node();';
         END IF;
@@ -449,11 +449,11 @@ BEGIN
     END LOOP;
 
     IF candidates = '{}' THEN
-        RAISE EXCEPTION 'no snowflake nodes are reserved for leases on this instance'
+        RAISE EXCEPTION 'no snowflake nodes are reserved for node leases on this instance'
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'As a superuser, run for example: SELECT snowflake.reserve_nodes(900, 999);';
     END IF;
-    RAISE EXCEPTION 'all % snowflake nodes that are reserved for leases are in use',
+    RAISE EXCEPTION 'all % snowflake nodes that are reserved for node leases are in use',
                     cardinality(candidates)
         USING ERRCODE = 'configuration_limit_exceeded',
               HINT = format('As a superuser, reserve more, for example: '
@@ -461,5 +461,5 @@ BEGIN
 END $function$;
 REVOKE EXECUTE ON FUNCTION snowflake.lease_node(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
-    'leases a node number to this session until it ends, or confirms the lease of a token';
+    'leases a node number to this session until it ends, or confirms the node lease of a token';
 

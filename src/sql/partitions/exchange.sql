@@ -194,7 +194,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM snowflake._partitions_ahead(p) WITH ORDINALITY a(name, lower_bound, upper_bound, place)
+            FROM snowflake._partitions_ahead(p) WITH ORDINALITY a(name, lower_bound, upper_bound, number)
             CROSS JOIN LATERAL (SELECT format('%I.%I', p.schema, a.name)) partition(name)
             CROSS JOIN LATERAL (
                 SELECT 0, concat(format('CREATE TABLE %s PARTITION OF %s ', partition.name, p.tab),
@@ -209,7 +209,7 @@ BEGIN
             ) x(n, command)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
             WHERE x.command IS NOT NULL
-            ORDER BY a.place, x.n;
+            ORDER BY a.number, x.n;
 END
 $function$;
 

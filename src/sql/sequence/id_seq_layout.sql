@@ -32,7 +32,6 @@ $function$;
 CREATE FUNCTION snowflake._id_seq_layout_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     AS $function$

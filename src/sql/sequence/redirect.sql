@@ -2,17 +2,20 @@
 -- so that neither the schema nor a client changes. What it does to plans is told in src/sequence/planner_functions.cpp,
 -- how it is switched in src/sequence/redirect_switch.hpp.
 
--- These functions stand for the server's in plans. On all sequences that are not converted they do what the server's do.
+-- Stands for the server's nextval in plans. On a sequence that is not converted, this and the next two functions do what the
+-- server's do.
 CREATE FUNCTION snowflake._nextval(regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_redirected_nextval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Stands for the server's currval in plans.
 CREATE FUNCTION snowflake._currval(regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_redirected_currval'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Stands for the server's lastval in plans.
 CREATE FUNCTION snowflake._lastval()
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_redirected_lastval'
@@ -53,7 +56,6 @@ $install$;
 CREATE FUNCTION snowflake._redirect_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN

@@ -45,18 +45,18 @@ CREATE VIEW snowflake.sequences AS
            END AS ahead,
            pg_catalog.trunc(
                extract(epoch FROM greatest(
-                           room.last_timestamp
+                           described.last_timestamp
                            - greatest(decoded.last_timestamp, pg_catalog.clock_timestamp()),
                            '0'))
-               / extract(epoch FROM room.tick)) * room.ids_per_tick AS ids_left,
+               / extract(epoch FROM described.tick)) * described.ids_per_tick AS ids_left,
            found.guarded
         FROM found
-        CROSS JOIN LATERAL snowflake.describe(found.layout) room
+        CROSS JOIN LATERAL snowflake.describe(found.layout) described
         -- A value that setval() has set need not be an ID of the layout.
         CROSS JOIN LATERAL (
             SELECT CASE WHEN found.last_id BETWEEN 0 AND snowflake.make_id(
-                                 room.last_timestamp, (room.nodes - 1)::integer,
-                                 (room.ids_per_tick - 1)::integer, found.layout)
+                                 described.last_timestamp, (described.nodes - 1)::integer,
+                                 (described.ids_per_tick - 1)::integer, found.layout)
                         THEN found.last_id END AS id
         ) valid
         CROSS JOIN LATERAL (

@@ -6,11 +6,13 @@
 
 -- Functions for this script alone. from_pgedge_end.sql drops them.
 
+-- Returns when the file of the library was installed.
 CREATE FUNCTION snowflake._library_installed_at()
     RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'snowflake_library_installed_at'
     LANGUAGE C VOLATILE STRICT;
 
+-- Runs a command as if it stood in no script of an extension.
 CREATE FUNCTION snowflake._run_outside_script(command text)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_run_outside_script'
@@ -44,7 +46,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
               SELECT FROM unnest('{snowflake._schema_is_new(), snowflake._library_installed_at(), snowflake._run_outside_script(text),
                                    "snowflake._report(text, text, text)", snowflake._members(), snowflake._kept_functions(),
                                    snowflake._lock(oid), snowflake._hold_schema(oid), snowflake._wait_for_holders(oid),
-                                   snowflake._wait_at_most(interval)}'::text[]) made
+                                   snowflake._wait_at_most(interval), snowflake._longest_try(),
+                                   "snowflake._try_to_lock(oid[], timestamptz)", "snowflake._lock_all(oid[], interval)"}'::text[]) made
                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = to_regprocedure(made))
 $function$;
 
@@ -127,48 +130,17 @@ END
 $update$;
 
 -- The update locks snowflake.id_seq and the sequences that former identity columns have left behind before it changes
--- anything, all or none, as a conversion does: see conversion/run/locks.sql. Locked one after the other, they would make a
--- deadlock with a transaction that has taken IDs from several of them.
-DO $update$
-DECLARE
-    patience constant text := current_setting('lock_timeout');
-    deadline constant timestamptz := clock_timestamp() + nullif(patience::interval, interval '0');
-    latest timestamptz; -- until when an attempt waits for locks: too short for a deadlock to be found
-    wanted oid[];
-    awaited oid;    -- what the last attempt did not get
-    next oid;
-BEGIN
-    wanted := ARRAY(SELECT 'snowflake.id_seq'::regclass
-                    UNION
-                    SELECT d.objid
-                        FROM pg_depend d
-                        JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-                        JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
-                        WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i');
-    LOOP
-        BEGIN
-            IF awaited IS NOT NULL THEN
-                next := awaited;
-                PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
-                PERFORM snowflake._wait_for_holders(awaited);
-            END IF;
-            latest := least(clock_timestamp() + current_setting('deadlock_timeout')::interval * (0.25 + random() / 4), deadline);
-            FOREACH next IN ARRAY awaited || wanted LOOP
-                CONTINUE WHEN next IS NULL;
-                PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-                PERFORM snowflake._lock(next);
-            END LOOP;
-            EXIT;
-        EXCEPTION WHEN lock_not_available THEN
-            IF clock_timestamp() >= deadline THEN
-                RAISE;
-            END IF;
-            awaited := next;
-        END;
-    END LOOP;
-    PERFORM set_config('lock_timeout', patience, true);
-END
-$update$;
+-- anything, all or none. Locked one after the other, they would make a deadlock with a transaction that has taken IDs from
+-- several of them.
+SELECT snowflake._lock_all(
+    ARRAY(SELECT 'snowflake.id_seq'::regclass::oid
+          UNION
+          SELECT d.objid
+              FROM pg_depend d
+              JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+              JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
+              WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'),
+    current_setting('lock_timeout')::interval);
 
 -- The owner of a function can change what it does for everybody who calls it: no ordinary role goes on owning one.
 DO $update$

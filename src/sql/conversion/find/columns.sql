@@ -1,5 +1,11 @@
 -- Columns that change when a sequence is converted, and how.
 
+-- Tells whether a type is of integers that hold no ID. The planner puts the comparison in the place of a call.
+CREATE FUNCTION snowflake._is_small(type oid)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN type IN ('smallint'::regtype, 'integer'::regtype);
+
 -- Finds the column defaults that call nextval with the name of the sequence as a text. nextval('name'::text) looks
 -- for the sequence each time that it runs, in the search_path of the session that inserts. The call means the
 -- sequence for certain if it names the schema, or if the conversion would take along no other relation of that name.
@@ -91,6 +97,7 @@ CREATE TYPE snowflake._conversion_column AS (
     is_inherited boolean,  -- altered together with the same column of a parent
     is_strangers boolean); -- the default is only taken out of the way, and set again
 
+-- Returns a column; what is not named is not so.
 CREATE FUNCTION snowflake._conversion_column(
         relid regclass, attnum smallint, attname name,
         is_identity boolean DEFAULT false, attrdef oid DEFAULT NULL,
@@ -261,7 +268,7 @@ CREATE FUNCTION snowflake._identity_of(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT d.refobjid, d.refobjsubid::smallint, a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+        SELECT d.refobjid, d.refobjsubid::smallint, snowflake._is_small(a.atttypid)
             FROM pg_depend d
             JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
             WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
@@ -321,7 +328,7 @@ BEGIN
                                         (SELECT new_default FROM sources WHERE is_identity)
                                     ELSE s.new_default END,
                 draws => CASE WHEN s.relid IS NULL THEN a.attidentity <> '' AND to_ids ELSE s.draws END,
-                widened => t.relkind IN ('r', 'p', 'f') AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype),
+                widened => t.relkind IN ('r', 'p', 'f') AND snowflake._is_small(a.atttypid),
                 is_inherited => a.attinhcount > 0) c
         UNION ALL
         -- A stranger's default keeps an identity from its sequence: it is set again as it was.
@@ -332,5 +339,37 @@ BEGIN
                 a.attrelid, a.attnum, a.attname, attrdef => d.attrdef,
                 old_default => d.old_default, new_default => d.old_default, is_strangers => true) c
             WHERE NOT d.is_taken_along AND is_made_anew;
+END
+$function$;
+
+-- Returns the sequence whose snowflake IDs a column holds; NULL: it holds none. The IDs of a column come from its
+-- default, or from the columns that it references.
+CREATE FUNCTION snowflake._source_of_ids(source_relid oid, source_attnum smallint)
+    RETURNS regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN (
+        WITH RECURSIVE source(relid, attnum) AS (
+            SELECT source_relid, source_attnum
+            UNION
+            SELECT k.confrelid, k.confkey[i]
+                FROM source
+                JOIN pg_constraint k ON k.conrelid = source.relid AND k.contype = 'f'
+                JOIN generate_subscripts(k.conkey, 1) i ON k.conkey[i] = source.attnum
+        )
+        SELECT used.sequence
+            FROM source
+            JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            JOIN pg_sequence q ON q.seqrelid = used.sequence
+            WHERE (used.callee = 'snowflake.nextval'
+                   OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax))
+              -- Anybody can name any sequence in a default.
+              AND (snowflake._is_id_seq(q.seqrelid)
+                   OR snowflake._is_taken_along(snowflake._owner(q.seqrelid), snowflake._owner(source.relid)))
+            ORDER BY used.sequence
+            LIMIT 1);
 END
 $function$;

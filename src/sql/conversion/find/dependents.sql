@@ -1,5 +1,5 @@
 -- Objects that the server does not alter a column under, and what it forgets of those that it makes
--- again by itself. This file follows the dependencies; the kinds in kinds/ say what is found.
+-- again by itself; the sequence and the columns that they belong to; the steps of a plan.
 
 -- An object that depends on columns, as pg_depend names it.
 CREATE TYPE snowflake._conversion_object AS (
@@ -17,6 +17,7 @@ CREATE TYPE snowflake._conversion_dependent AS (
     is_rebuilt boolean,   -- whether the server makes it again, without all it had
     comes_along boolean); -- whether it comes and goes with another object
 
+-- Returns an object as a dependent.
 CREATE FUNCTION snowflake._dependent(
         object snowflake._conversion_object, kind text, relid regclass DEFAULT NULL, name text DEFAULT NULL,
         is_rebuilt boolean DEFAULT false, comes_along boolean DEFAULT false)
@@ -36,6 +37,7 @@ CREATE TYPE snowflake._conversion_part AS (
     online boolean, -- whether shadow columns take the place of those that are widened, see online/
     layout snowflake.layout); -- of the IDs
 
+-- Returns a sequence with its columns.
 CREATE FUNCTION snowflake._part(
         seq regclass, columns snowflake._conversion_column[],
         dependents snowflake._conversion_dependent[] DEFAULT '{}',
@@ -65,119 +67,3 @@ CREATE FUNCTION snowflake._remark(effect text)
     RETURNS snowflake._conversion_step
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(NULL, effect, NULL, NULL, NULL)::snowflake._conversion_step;
-
--- Returns the role that owns a relation, as which commands on it run.
-CREATE FUNCTION snowflake._owner(relation oid)
-    RETURNS oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
-END
-$function$;
-
--- Finds everything that depends on the columns that are widened, in any number of steps. The walk goes on from
--- columns to be widened, from generated columns, from views, from routines (with a body in standard SQL, or that
--- take or return rows of a view), and from the sequence of an identity, which is made anew. The row type of a table
--- leads to the materialized views that store rows of it.
-CREATE FUNCTION snowflake._dependent_objects(columns snowflake._conversion_column[])
-    RETURNS SETOF snowflake._conversion_object
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
-    AS $function$
-BEGIN
-    RETURN QUERY
-        WITH RECURSIVE node(type, oid, attnum, classid, objid, depth, calls) AS (
-            SELECT 'column', relid::oid, attnum::integer, 0::oid, 0::oid, 0, false
-                FROM unnest(columns) WHERE widened
-            UNION
-            SELECT 'row type', relid, 0, 0, 0, 0, false FROM unnest(columns) WHERE widened
-            UNION
-            SELECT 'relation', d.objid, 0, 0, 0, 1, false
-                FROM unnest(columns) c
-                JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.deptype = 'i'
-                                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
-                                AND d.refobjsubid = c.attnum
-                JOIN pg_sequence q ON q.seqrelid = d.objid
-                WHERE c.is_identity
-            UNION
-            -- What hangs on a generated column that stays in its place hangs on it as on those that it is made from.
-            SELECT next.type, next.oid, next.attnum, d.classid, d.objid,
-                   node.depth + CASE WHEN next.type = 'column' AND snowflake._stays_in_place(d.objid) THEN 0 ELSE 1 END,
-                   node.type = 'routine'
-                FROM node
-                LEFT JOIN pg_class n ON n.oid = node.oid AND node.type IN ('relation', 'row type')
-                LEFT JOIN pg_type y ON y.oid = n.reltype
-                CROSS JOIN LATERAL (
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_class'::regclass AND refobjid = node.oid
-                          AND (node.type = 'relation' OR node.type = 'column' AND refobjsubid = node.attnum)
-                    UNION ALL
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
-                          AND node.type = 'relation'
-                          -- Views of such rows are found by their rules.
-                          AND NOT (classid = 'pg_class'::regclass
-                                   AND EXISTS (SELECT FROM pg_class WHERE oid = objid AND relkind IN ('v', 'm')))
-                    UNION ALL
-                    SELECT 'pg_rewrite'::regclass, m.oid, deptype
-                        FROM pg_depend
-                        JOIN pg_class c ON c.oid = objid AND c.relkind = 'm'
-                        JOIN pg_rewrite m ON m.ev_class = c.oid
-                        WHERE classid = 'pg_class'::regclass
-                          AND refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
-                          AND node.type = 'row type'
-                    UNION ALL
-                    SELECT classid, objid, deptype FROM pg_depend
-                        WHERE refclassid = 'pg_proc'::regclass AND refobjid = node.oid
-                          AND node.type = 'routine'
-                ) d
-                LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-                                      AND r.rulename = '_RETURN'
-                LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
-                LEFT JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
-                                        AND g.attgenerated <> ''
-                LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-                CROSS JOIN LATERAL (
-                    SELECT CASE WHEN r.oid IS NOT NULL THEN 'relation' WHEN g.attrelid IS NOT NULL THEN 'column'
-                                WHEN p.oid IS NOT NULL THEN 'routine' ELSE 'leaf' END,
-                           coalesce(r.ev_class, g.attrelid, p.oid, 0), coalesce(g.attnum, 0)
-                ) next(type, oid, attnum)
-                -- A view's rule and type are the view; a generated column's expression is the column.
-                WHERE (next.type = 'routine'
-                       OR (next.type, next.oid, next.attnum) <> (node.type, node.oid, node.attnum))
-                  AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i')
-                  -- OR REPLACE can let routines call each other in a circle.
-                  AND node.depth < 1000
-        )
-        SELECT node.classid, node.objid, max(node.depth), bool_or(node.calls)
-            FROM node
-            WHERE node.classid <> 0
-            GROUP BY node.classid, node.objid;
-END
-$function$;
-
--- Finds the objects that depend on the columns that are widened, and what becomes of each.
-CREATE FUNCTION snowflake._conversion_dependents(columns snowflake._conversion_column[])
-    RETURNS SETOF snowflake._conversion_dependent
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
-    AS $function$
-DECLARE
-    objects snowflake._conversion_object[];
-BEGIN
-    objects := ARRAY(SELECT o FROM snowflake._dependent_objects(columns) o);
-    objects := ARRAY(SELECT o FROM snowflake._constraint_objects(objects) o);
-    RETURN QUERY
-        SELECT found.*
-            FROM unnest(objects) o
-            LEFT JOIN snowflake._kinds_found(objects) d ON d.classid = o.classid AND d.objid = o.objid
-            CROSS JOIN LATERAL snowflake._dependent(
-                o, kind => CASE WHEN o.depth < 1000 THEN d.kind END, relid => d.relid, name => d.name,
-                is_rebuilt => d.is_rebuilt, comes_along => d.comes_along) found
-            WHERE d.comes_along IS NOT TRUE
-              -- Owned sequences, and the TOAST table of a materialized view, come and go with it.
-              AND NOT (o.classid = 'pg_class'::regclass
-                       AND EXISTS (SELECT FROM pg_class WHERE oid = o.objid AND relkind IN ('S', 't')));
-END
-$function$;

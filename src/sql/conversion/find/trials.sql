@@ -13,7 +13,7 @@ BEGIN
     RETURN QUERY
         SELECT c.attrdef,
                CASE WHEN y.typbasetype <> 0 THEN y.typbasetype
-                    WHEN c.widened OR y.oid IN ('smallint'::regtype, 'integer'::regtype)
+                    WHEN c.widened OR snowflake._is_small(y.oid)
                                       AND c.relid IN (SELECT d.relid FROM unnest(dependents) d
                                                           WHERE d.kind = 'view')
                     THEN 'bigint'::regtype
@@ -34,16 +34,16 @@ CREATE FUNCTION snowflake._ids_near(number bigint, layout snowflake.layout)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT ARRAY[number, number + 1, number + (1::bigint << room.counter_bits),
-                 number + (1::bigint << room.counter_bits + room.node_bits)]
-        FROM snowflake.describe(layout) room
+    SELECT ARRAY[number, number + 1, number + (1::bigint << described.counter_bits),
+                 number + (1::bigint << described.counter_bits + described.node_bits)]
+        FROM snowflake.describe(layout) described
 $function$;
 
--- Returns a number towards the end of the time that IDs of a layout can express.
+-- Returns a late ID of a layout: 98.6 % of the last. An expression that adds to an ID does not overflow by it.
 CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
     RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (SELECT snowflake.make_id(room.last_timestamp, 0, 0, layout) / 1000 * 986 FROM snowflake.describe(layout) room);
+    RETURN (SELECT snowflake.make_id(described.last_timestamp, 0, 0, layout) / 1000 * 986 FROM snowflake.describe(layout) described);
 
 -- Returns what is wrong with a default that gets IDs of a layout from a sequence, for a column of this type; NULL: nothing,
 -- or it cannot be tried. The IDs tried are late ones: a default has to bear every ID that its column will ever get.

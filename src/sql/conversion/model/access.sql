@@ -2,19 +2,21 @@
 --
 --   expressions.sql   expressions as trees, and commands that run as another role
 --   access.sql        ownership checks, and whose objects are taken along
+--   names.sql         names for what commands make
 --   references.sql    what objects refer to, before and after
 --   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
---   dependents.sql    the objects that the server does not alter a column under
+--   dependents.sql    what is known of an object that the server does not alter a column under
 --   trust.sql         the role that runs each command, and whose code may run as whom
 --   annotations.sql   comments, labels and settings of objects that are made again
 --   kinds/            a file for each kind of object: how it is found, refused, dropped and made again
 --   kinds.sql         the list of the kinds
+--   walk.sql          the walk from columns to the objects that depend on them
 --   trials.sql        whether expressions bear IDs
 --   obstacles.sql     what a conversion cannot take along
 --   widening.sql      the commands that widen columns
---   layout.sql        the layout of the IDs: which, what is in its way, and giving a converted sequence another
+--   layout.sql        the layout of the IDs: which, and what is in its way
 --   defaults.sql      the commands that set defaults, and the comparison with what was meant
 --   identity.sql      the commands that make the sequence of an identity anew
 --   increments.sql    INCREMENT and the other options of a sequence, there and back
@@ -26,13 +28,13 @@
 --   plan.sql          the plan, as a caller sees it
 --   back.sql          the commands of the way back
 --   state.sql         what a conversion in either direction works with, read from the catalogs as of now
---   lock.sql          one lock, and the wait for it
 --   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
 --   all.sql           all sequences at once
 --   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins), filling them
 --                     (fill), what is in the way (obstacles), the end (swap, cancel), the stages, the plan
 --   widen.sql         widening one column
+--   set_layout.sql    giving a converted sequence another layout
 --   new_columns.sql   columns that are converted by the command that makes them
 --   settings.sql      settings of the session that would change what is made again
 --
@@ -132,6 +134,16 @@ BEGIN
                    OR (to_jsonb(m) ->> 'set_option')::boolean
         )
         SELECT membership.role FROM membership);
+END
+$function$;
+
+-- Returns the role that owns a relation, as which commands on it run.
+CREATE FUNCTION snowflake._owner(relation oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT relowner FROM pg_class WHERE oid = relation);
 END
 $function$;
 

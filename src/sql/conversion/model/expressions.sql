@@ -2,17 +2,6 @@
 -- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
 -- and relations that are read by OID (src/server/relations.hpp).
 
--- Finds every place in the stored expressions of an object that names a sequence.
-CREATE FUNCTION snowflake._sequence_uses(
-        class regclass, object oid,
-        OUT callee text,         -- the function that is called on the sequence; NULL: a constant alone
-        OUT sequence regclass,   -- NULL: named by a text, or computed
-        OUT name text[],         -- the identifiers of the text
-        OUT layout snowflake.layout) -- of snowflake.nextval and nextvals; NULL: computed
-    RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'snowflake_sequence_uses'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
-
 -- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is nested too deeply
 -- to be looked into.
 CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
@@ -87,12 +76,6 @@ CREATE FUNCTION snowflake._session_of(temporary_schema oid)
 CREATE FUNCTION snowflake._own_as_serial(seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_own_as_serial'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
--- Reads the last_value of a sequence of the caller by OID.
-CREATE FUNCTION snowflake._last_value(seq regclass)
-    RETURNS bigint
-    AS 'MODULE_PATHNAME', 'snowflake_last_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Reads the greatest value of a bigint column of a table of the caller by OID, without expressions and policies;

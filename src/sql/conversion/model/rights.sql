@@ -24,6 +24,54 @@ BEGIN
 END
 $function$;
 
+-- Returns the rights that were given on a relation or a routine (attnum 0), and on the columns of a relation, in the order in
+-- which they were.
+CREATE FUNCTION snowflake._conversion_given(
+        classid oid, objid oid,
+        OUT attnum smallint, OUT attname name, OUT grantor oid, OUT grantee oid, OUT privilege text, OUT is_grantable boolean,
+        OUT n bigint)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 0::smallint, NULL::name, x.*
+            FROM snowflake._conversion_held(classid, objid) held,
+                 -- acldefault() knows sequences by a lower-case letter.
+                 aclexplode(coalesce(held.acl, acldefault(lower(held.kind::text)::"char", held.owner))) WITH ORDINALITY x
+        UNION ALL
+        SELECT a.attnum, a.attname, x.*
+            FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
+            WHERE classid = 'pg_class'::regclass AND a.attrelid = objid AND NOT a.attisdropped;
+END
+$function$;
+
+-- Finds all ways that a right went from the owner to the roles that may pass it on: the roles of each, the owner first. A right
+-- on the table (attnum 0) is one on each column.
+CREATE FUNCTION snowflake._ways_of_rights(
+        classid oid, objid oid,
+        OUT attnum smallint, OUT privilege text, OUT hands oid[]) -- privilege NULL: all, which the owner has
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE given AS (
+            SELECT * FROM snowflake._conversion_given(classid, objid)
+        ),
+        way(attnum, privilege, hands) AS (
+            SELECT 0::smallint, NULL, ARRAY[held.owner] FROM snowflake._conversion_held(classid, objid) held
+            UNION ALL
+            SELECT g.attnum, g.privilege, way.hands || g.grantee
+                FROM way
+                JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
+                            AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
+                WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+        )
+        SELECT * FROM way;
+END
+$function$;
+
 -- Returns the commands that grant the rights on an object, or on a column of it, in the order in which they were.
 -- Every right on an object (part 0) or on a column of it is granted by the role that granted it. A role that passed
 -- a right on had it from another role before: the owner's grants come first, then those of the roles that the owner
@@ -36,36 +84,14 @@ CREATE FUNCTION snowflake._conversion_grants(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE held AS (
-            SELECT * FROM snowflake._conversion_held(classid, objid)
-        ),
-        given AS (
-            SELECT 0::smallint AS attnum, NULL::name AS attname, x.*
-                FROM held,
-                     -- acldefault() knows sequences by a lower-case letter.
-                     aclexplode(coalesce(held.acl, acldefault(lower(held.kind::text)::"char", held.owner)))
-                         WITH ORDINALITY x(grantor, grantee, privilege, is_grantable, n)
-            UNION ALL
-            SELECT a.attnum, a.attname, x.*
-                FROM pg_attribute a, aclexplode(a.attacl) WITH ORDINALITY x
-                WHERE classid = 'pg_class'::regclass AND a.attrelid = objid AND NOT a.attisdropped
-        ),
-        -- All ways that a right went from the owner to those who may pass it on. A right on the table is
-        -- one on each column.
-        way(attnum, privilege, hands) AS (
-            SELECT 0::smallint, NULL, ARRAY[held.owner] FROM held
-            UNION ALL
-            SELECT g.attnum, g.privilege, way.hands || g.grantee
-                FROM way
-                JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
-                            AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
-                WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+        WITH way AS (
+            SELECT * FROM snowflake._ways_of_rights(classid, objid)
         ),
         right_given AS (
             SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
                    string_agg(g.privilege || (CASE WHEN g.attnum > 0 THEN format(' (%I)', g.attname) ELSE '' END),
                               ', ' ORDER BY g.n) AS privileges
-                FROM given g
+                FROM snowflake._conversion_given(classid, objid) g
                 CROSS JOIN LATERAL (
                     SELECT max(cardinality(way.hands)) FROM way
                         WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
@@ -79,7 +105,7 @@ BEGIN
                       CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END),
                nullif(g.grantor, held.owner)
             FROM right_given g
-            CROSS JOIN held
+            CROSS JOIN snowflake._conversion_held(classid, objid) held
             ORDER BY g.hands, NOT g.is_grantable, g.grantee, g.grantor, g.privileges;
 END
 $function$;

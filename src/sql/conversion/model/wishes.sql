@@ -1,6 +1,7 @@
 -- Wishes: what a caller can say of a conversion. Those that the caller does not state have the defaults of the public
 -- functions.
 
+-- The wishes of a caller.
 CREATE TYPE snowflake._conversion_wishes AS (
     target text,     -- "snowflake" or "bigint": what the columns hold afterwards
     increment text,  -- what becomes of an INCREMENT above 1: "refuse", "keep" or "drop"
@@ -87,3 +88,9 @@ CREATE FUNCTION snowflake._what_is_too_large(wishes snowflake._conversion_wishes
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN snowflake._makes_snowflakes(wishes) THEN 'no new ID' ELSE 'no key above its range' END;
+
+-- Returns the command that converts a sequence.
+CREATE FUNCTION snowflake._convert_command(seq regclass)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);

@@ -4,7 +4,8 @@
 -- Refuses to drop the extension, or its schema, while it keeps columns. The server tells only functions in C what a
 -- command drops. One in C would make every DROP SCHEMA fail where the library is gone, so the text of the command
 -- has to do. Quoted names that only contain the name are others. DROP OWNED drops the extension of a role that it names, or
--- that runs it.
+-- that runs it. A routine or a DO block may put the name together, and a text may escape its letters: only a query that is
+-- one plain DROP OWNED is known to name all its roles.
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
@@ -17,9 +18,10 @@ DECLARE
     concerns_extension constant boolean :=
         CASE tg_tag
             WHEN 'DROP OWNED' THEN
-                owner = current_user AND current_query() ~* '\mcurrent_(user|role)\M'
+                (current_query() ~* '^\s*DROP\s+OWNED\s[^;&]*;?\s*$') IS NOT TRUE
+                OR owner = current_user AND current_query() ~* '\mcurrent_(user|role)\M'
                 OR owner = session_user AND current_query() ~* '\msession_user\M'
-                OR position(lower(owner) IN lower(current_query())) > 0
+                OR position(replace(lower(owner), '"', '') IN replace(lower(current_query()), '"', '')) > 0
             ELSE
                 regexp_replace(current_query(), '"(snowflake)"|"[^"]*"', ' \1 ', 'g') ~* '(?<!\w\$)\msnowflake\M(?!\.|\$\w)'
         END;

@@ -65,7 +65,7 @@ CREATE FUNCTION snowflake._meant_defaults(
             SELECT a.atttypid WHERE NOT c.widened
             UNION
             SELECT 'bigint'::regtype
-                WHERE c.widened OR a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                WHERE c.widened OR snowflake._is_small(a.atttypid)
                                    AND t.relkind = 'v' AND to_snowflake IS NOT FALSE
         ) type(oid)
         WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL

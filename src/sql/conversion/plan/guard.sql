@@ -1,5 +1,5 @@
 -- The guard: an INCREMENT with which the server's own nextval() always fails, see _guard(). A sequence that keeps
--- its INCREMENT as a stride has none, but a mark: a MAXVALUE, see _mark().
+-- its INCREMENT as a stride has none, but a MAXVALUE of its own, see _unguarded_maximum().
 --
 -- An event trigger may fill a column from the very sequence after each command. So a sequence has room for IDs
 -- before a default makes them, and is guarded when no default calls the server's nextval() any more. The IDs go to
@@ -18,7 +18,7 @@ BEGIN
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._step(
                 format('ALTER SEQUENCE %s AS bigint%s NO CYCLE', part.seq,
-                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._mark()), ' NO MAXVALUE')),
+                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._unguarded_maximum()), ' NO MAXVALUE')),
                 part.owner,
                 format('makes room for IDs of up to %s digits (no layout of fewer can follow); SHARE ROW EXCLUSIVE lock on %s',
                        snowflake._digits(part.layout), part.seq)) step
@@ -42,7 +42,7 @@ BEGIN
             'steps past the last value');
     ELSE
         RETURN NEXT snowflake._step(
-            format('ALTER SEQUENCE %s MAXVALUE %s', part.seq, snowflake._mark()), part.owner,
+            format('ALTER SEQUENCE %s MAXVALUE %s', part.seq, snowflake._unguarded_maximum()), part.owner,
             format('marks the sequence as converted; SHARE ROW EXCLUSIVE lock on %s', part.seq));
     END IF;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);

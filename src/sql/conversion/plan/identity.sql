@@ -3,7 +3,7 @@
 -- default, so that an event trigger can insert before and after it.
 
 -- Returns the steps that drop the defaults which use the sequence of an identity. Defaults that use the sequence
--- keep the server from dropping it. Those of views that are out of the way went with their view.
+-- keep the server from dropping it. The default of a view that is out of the way went with the view.
 CREATE FUNCTION snowflake._identity_defaults(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
@@ -18,24 +18,6 @@ BEGIN
             WHERE c.old_default IS NOT NULL
               AND c.relid NOT IN (SELECT d.relid FROM unnest(dependents) d WHERE d.kind = 'view')
             ORDER BY c.relid::oid, c.attnum;
-END
-$function$;
-
--- Returns a name that no relation of a schema has.
-CREATE FUNCTION snowflake._free_name(schema name, wanted text)
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-DECLARE
-    free text := wanted;
-    number integer := 0;
-BEGIN
-    WHILE EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                      WHERE n.nspname = schema AND c.relname = free) LOOP
-        number := number + 1;
-        free := wanted || '_' || number;
-    END LOOP;
-    RETURN free;
 END
 $function$;
 
@@ -68,7 +50,7 @@ BEGIN
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
                       replacement, snowflake._future_increment(part),
                       CASE WHEN snowflake._future_increment(part) <> snowflake._guard()
-                           THEN ' MAXVALUE ' || snowflake._mark() END, snowflake._minimum_for(seq, part.layout), s.seqstart, s.seqcache);
+                           THEN ' MAXVALUE ' || snowflake._unguarded_maximum() END, snowflake._minimum_for(seq, part.layout), s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);

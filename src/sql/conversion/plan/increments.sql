@@ -49,8 +49,8 @@ CREATE FUNCTION snowflake._option_clauses(
     RETURN pg_catalog.format('AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s %s', pg_catalog.format_type(type, NULL),
                              increment, minimum, maximum, CASE WHEN cycles THEN 'CYCLE' ELSE 'NO CYCLE' END);
 
--- Returns the limits of a sequence that counts as bigint. Those of a smaller type go with the type; another was chosen, and
--- stays.
+-- Returns the limits of a sequence that counts as bigint. A limit of a smaller type goes with the type; any other limit was
+-- chosen, and stays.
 CREATE FUNCTION snowflake._bigint_limits(minimum bigint, maximum bigint, OUT lowest bigint, OUT highest bigint)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ROW(CASE WHEN minimum IN (-32768, -2147483648) THEN -9223372036854775808 ELSE minimum END,
@@ -129,7 +129,7 @@ CREATE FUNCTION snowflake._increment_steps_back(part snowflake._conversion_part)
 DECLARE
     was record;
     is_guarded constant boolean := (SELECT seqincrement = snowflake._guard() FROM pg_sequence WHERE seqrelid = part.seq);
-    is_marked constant boolean := (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = part.seq);
+    is_unguarded constant boolean := (SELECT seqmax = snowflake._unguarded_maximum() FROM pg_sequence WHERE seqrelid = part.seq);
     last constant bigint := snowflake._last_value(part.seq);
     -- A sequence that keeps a layout goes on without it.
     minimum constant text := snowflake._layout_clause(part);
@@ -139,7 +139,7 @@ BEGIN
     IF was.type IS NULL THEN
         IF is_guarded THEN
             RETURN NEXT snowflake._step(concat_ws(' ', format('ALTER SEQUENCE %s INCREMENT BY 1', part.seq), minimum), part.owner);
-        ELSIF is_marked THEN
+        ELSIF is_unguarded THEN
             RETURN NEXT snowflake._step(concat_ws(' ', format('ALTER SEQUENCE %s NO MAXVALUE', part.seq), minimum), part.owner);
         END IF;
         RETURN;
@@ -165,7 +165,7 @@ BEGIN
         END IF;
         RETURN NEXT snowflake._step(
             format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
-                   concat_ws(' ', minimum, CASE WHEN is_marked THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
+                   concat_ws(' ', minimum, CASE WHEN is_unguarded THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
             part.owner);
     END IF;
     RETURN NEXT snowflake._step(format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment), part.owner);

@@ -1,20 +1,4 @@
--- Giving a sequence a layout, which it keeps as its MINVALUE, see src/pure/layout_minimum.hpp.
-
--- Returns the MINVALUE that gives a sequence a layout. The default layout is none of its own: the sequence goes on with
--- its MINVALUE, or, where that would be taken for a layout, with one that allows its numbers.
-CREATE FUNCTION snowflake._minimum_for(seq regclass, layout snowflake.layout)
-    RETURNS bigint
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    IF layout OPERATOR(snowflake.<>) 'default' THEN
-        RETURN snowflake._minimum_of(layout);
-    END IF;
-    RETURN (SELECT CASE WHEN snowflake._kept_layout(snowflake._guard(), q.seqmin, q.seqmax) IS NULL THEN q.seqmin
-                        ELSE least(1, q.seqstart, snowflake._last_value(seq)) END
-                FROM pg_sequence q WHERE q.seqrelid = seq);
-END
-$function$;
+-- The layout of the IDs of a sequence: which, and what is in its way.
 
 -- Returns the option that gives a sequence its layout, for a command; NULL: none is needed.
 CREATE FUNCTION snowflake._layout_clause(part snowflake._conversion_part)
@@ -34,8 +18,8 @@ CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT room.node_bits > 0 AND clock_timestamp() BETWEEN room.epoch AND room.last_timestamp - interval '1 hour'
-        FROM snowflake.describe(layout) room
+    SELECT described.node_bits > 0 AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
+        FROM snowflake.describe(layout) described
 $function$;
 
 -- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none. Nothing is looked up for a
@@ -191,42 +175,3 @@ BEGIN
     END IF;
 END
 $function$;
-
-CREATE FUNCTION snowflake.set_layout(seq regclass, layout snowflake.layout)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
-    AS $function$
-DECLARE
-    part snowflake._conversion_part;
-BEGIN
-    PERFORM snowflake._conversion_check(seq);
-    IF NOT (SELECT snowflake._makes_ids(seqincrement, seqmax) FROM pg_sequence WHERE seqrelid = seq) THEN
-        RAISE EXCEPTION 'sequence % is not converted', seq
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('SELECT snowflake.convert_sequence_to_snowflake(%L, layout => %L);', seq, layout);
-    ELSIF snowflake.layout_of(seq) OPERATOR(snowflake.=) layout THEN
-        RETURN;
-    END IF;
-    IF NOT snowflake._is_usable_now(layout) THEN
-        RAISE EXCEPTION 'no ID can be made at this time in the layout "%"', layout
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Choose a layout from: SELECT name, nodes, epoch, last_timestamp FROM snowflake.layouts;';
-    END IF;
-    -- The command locks the sequence against nextval. An error takes it back.
-    EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout));
-    part := snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), layout => layout);
-    PERFORM snowflake._require_fitting_layout(part);
-    PERFORM snowflake._require_room(part);
-    IF snowflake._is_id_seq(seq) THEN
-        DELETE FROM snowflake._id_seq_layout;
-        INSERT INTO snowflake._id_seq_layout VALUES (layout);
-    END IF;
-    PERFORM snowflake._warn_of_node(layout);
-END
-$function$;
-COMMENT ON FUNCTION snowflake.set_layout(regclass, snowflake.layout) IS
-    'gives a sequence that makes snowflake IDs another layout, in which its next IDs are above all that there are';

@@ -12,7 +12,7 @@ DECLARE
     columns snowflake._conversion_column[];
 BEGIN
     PERFORM snowflake._conversion_check(seq);
-    IF wishes.increment = 'refuse' AND (SELECT seqmax = snowflake._mark() FROM pg_sequence WHERE seqrelid = seq) THEN
+    IF wishes.increment = 'refuse' AND (SELECT seqmax = snowflake._unguarded_maximum() FROM pg_sequence WHERE seqrelid = seq) THEN
         wishes.increment := 'keep';
     END IF;
     columns := ARRAY(SELECT c FROM snowflake._conversion_columns(seq, wishes, online) c);
@@ -22,7 +22,8 @@ END
 $function$;
 
 -- Tells whether there is nothing left to convert. For IDs that is so if the sequence is converted, and nothing unconverted
--- uses it. An increment above 1 is then a stride that somebody has chosen; a caller who says that it is one gets it marked.
+-- uses it. An increment above 1 is then a stride that somebody has chosen; a sequence whose caller says so gets the MAXVALUE of
+-- an unguarded one.
 CREATE FUNCTION snowflake._is_converted(part snowflake._conversion_part)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE

@@ -1,8 +1,8 @@
 -- All sequences, one after the other, each in a transaction of its own: what a conversion has locked, it holds until
 -- its transaction ends, and code of one owner could keep the tables of all others locked.
 
--- Finds the sequences of a schema, or of all, that columns use. Those of columns that call nextval on them, or of
--- whose identity they are. The extension's own is none of them.
+-- Finds the sequences of a schema, or of all, that columns use: a column calls nextval on the sequence, or has it as
+-- its identity. The extension's own sequence is none of them.
 CREATE FUNCTION snowflake._sequences_in_use(schema oid) -- NULL: any
     RETURNS regclass[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE

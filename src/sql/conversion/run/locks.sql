@@ -1,12 +1,7 @@
 -- Locks: all that the commands of a conversion name is locked before the first of them runs, or nothing is.
 --
--- No order of locks is safe. A session that has taken a number before it inserts locks the sequence first; an
--- INSERT locks the table first. And whoever asks for a table meanwhile queues behind the conversion, and looks for a deadlock
--- after deadlock_timeout. A try to get all locks therefore ends before that: half of deadlock_timeout after its first lock, no
--- session has waited for it long enough to look, whatever the order of locks was. A try that fails gives all locks back:
--- they are those of a subtransaction, whose end by an error does that. Then the conversion waits in nobody's way for those who
--- hold the lock that it did not get, and pauses: longer after each try, and several times as long as the try took, so
--- that clients have most of the time for themselves.
+-- The tries are those of src/sql/lock.sql. Between two of them the conversion pauses: longer after each try, and several times as
+-- long as the try took, so that clients have most of the time for themselves.
 
 -- Describes the sessions that hold locks of a relation that _lock() waits for, one a line; NULL: there are none. Shows of other
 -- roles' sessions what pg_stat_activity shows to the caller.
@@ -63,13 +58,6 @@ BEGIN
 END
 $function$;
 
--- Returns the longest time that a try to get all locks may take, from its first lock on. Not always the same, lest two
--- conversions give up at the same moment again and again.
-CREATE FUNCTION snowflake._turn()
-    RETURNS interval
-    LANGUAGE sql VOLATILE PARALLEL SAFE
-    RETURN pg_catalog.current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
-
 -- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with;
 -- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
 -- the sequence: then there is one more try. The state that is returned was read when all locks were there.
@@ -83,43 +71,38 @@ DECLARE
     tries integer := -1;
     started timestamptz; -- when the try asked for its first lock
     latest timestamptz;  -- when it waits no longer
-    awaited regclass;    -- what the last try did not get
-    next regclass;
+    awaited oid;         -- what the last try did not get
     met text;            -- who held it
-    wanted regclass[] := '{}';
+    wanted oid[] := '{}';
     state snowflake._conversion_state;
 BEGIN
     LOOP
         BEGIN
             tries := tries + 1;
             started := NULL;
-            next := awaited;
             IF awaited IS NOT NULL THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
                 PERFORM snowflake._wait_for_holders(awaited);
             END IF;
             started := clock_timestamp();
-            latest := least(started + snowflake._turn(), deadline);
-            FOREACH next IN ARRAY wanted LOOP
+            latest := least(started + snowflake._longest_try(), deadline);
+            awaited := snowflake._try_to_lock(wanted, latest);
+            IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-                PERFORM snowflake._lock(next);
-            END LOOP;
-            next := NULL;
-            PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-            -- The commands name their relations: nobody puts another in the place of a schema.
-            PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
-            -- This locks what views read.
-            state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
-            IF state.wanted <@ wanted IS NOT FALSE THEN
-                RETURN state;
+                -- The commands name their relations: nobody puts another in the place of a schema.
+                PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
+                -- This locks what views read.
+                state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
+                IF state.wanted <@ wanted IS NOT FALSE THEN
+                    RETURN state;
+                END IF;
             END IF;
             RAISE lock_not_available;
         EXCEPTION WHEN lock_not_available THEN
-            IF next IS NULL AND NOT state.wanted <@ wanted THEN
+            IF awaited IS NULL AND NOT state.wanted <@ wanted THEN
                 wanted := state.wanted;
                 CONTINUE;
             END IF;
-            awaited := next;
             IF awaited IS NOT NULL THEN
                 wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
                 met := coalesce(snowflake._holders(awaited), met);

@@ -84,12 +84,6 @@ BEGIN
 END
 $function$;
 
--- Returns the command that converts a sequence.
-CREATE FUNCTION snowflake._convert_command(seq regclass)
-    RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN pg_catalog.format('SELECT snowflake.convert_sequence_to_snowflake(%L)', seq);
-
 -- Converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way.
 CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
     RETURNS void
@@ -139,38 +133,6 @@ EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state OR insu
 END
 $function$;
 
--- Returns the sequence whose snowflake IDs a column holds; NULL: it holds none. The IDs of a column come from its
--- default, or from the columns that it references.
-CREATE FUNCTION snowflake._source_of_ids(source_relid oid, source_attnum smallint)
-    RETURNS regclass
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
-    AS $function$
-BEGIN
-    RETURN (
-        WITH RECURSIVE source(relid, attnum) AS (
-            SELECT source_relid, source_attnum
-            UNION
-            SELECT k.confrelid, k.confkey[i]
-                FROM source
-                JOIN pg_constraint k ON k.conrelid = source.relid AND k.contype = 'f'
-                JOIN generate_subscripts(k.conkey, 1) i ON k.conkey[i] = source.attnum
-        )
-        SELECT used.sequence
-            FROM source
-            JOIN pg_attrdef f ON f.adrelid = source.relid AND f.adnum = source.attnum
-            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
-            JOIN pg_sequence q ON q.seqrelid = used.sequence
-            WHERE (used.callee = 'snowflake.nextval'
-                   OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax))
-              -- Anybody can name any sequence in a default.
-              AND (snowflake._is_id_seq(q.seqrelid)
-                   OR snowflake._is_taken_along(snowflake._owner(q.seqrelid), snowflake._owner(source.relid)))
-            ORDER BY used.sequence
-            LIMIT 1);
-END
-$function$;
-
 -- Finds the small integers that foreign keys of this transaction bind to columns that hold IDs, and those that refer to
 -- these in turn. What is referred to comes first.
 CREATE FUNCTION snowflake._small_references(
@@ -194,7 +156,7 @@ BEGIN
             SELECT k.conrelid, k.conkey[i], k.confrelid, small.seq, small.depth + 1
                 FROM small
                 JOIN pg_attribute here ON here.attrelid = small.relid AND here.attnum = small.attnum
-                                      AND here.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                      AND snowflake._is_small(here.atttypid)
                 JOIN pg_constraint k ON k.confrelid = small.relid AND k.contype = 'f' AND k.conparentid = 0
                 JOIN generate_subscripts(k.confkey, 1) i ON k.confkey[i] = small.attnum
                 WHERE small.depth < 100 -- tables can refer to each other in a circle
@@ -203,7 +165,7 @@ BEGIN
         SELECT found.relid::regclass, a.attname, format_type(a.atttypid, -1), found.referenced::regclass, found.seq
             FROM (SELECT DISTINCT ON (x.relid, x.attnum) x.* FROM small x ORDER BY x.relid, x.attnum, x.depth) found
             JOIN pg_attribute a ON a.attrelid = found.relid AND a.attnum = found.attnum
-                               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype) AND a.attinhcount = 0
+                               AND snowflake._is_small(a.atttypid) AND a.attinhcount = 0
             ORDER BY found.depth, 1, 2;
 END
 $function$;

@@ -20,7 +20,7 @@ END
 $function$;
 
 -- Raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet.
-CREATE FUNCTION snowflake._require_room(part snowflake._conversion_part)
+CREATE FUNCTION snowflake._require_smaller_numbers(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
@@ -180,7 +180,7 @@ BEGIN
                                                         ELSE snowflake._patience_of_stage() END);
     PERFORM snowflake._require_visible(state.constraints);
     IF NOT request.is_back AND snowflake._makes_snowflakes(request.wishes) AND coalesce(request.stage, 'swap') = 'swap' THEN
-        PERFORM snowflake._require_room(state.part);
+        PERFORM snowflake._require_smaller_numbers(state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
     PERFORM snowflake._rehearse(state);

@@ -9,6 +9,7 @@ CREATE TYPE snowflake._conversion_request AS (
     tab regclass, twin name, -- the table, and the foreign key, that the stage is about
     partitioning snowflake._partition_request); -- NULL but for the stages of partitions/stages.sql
 
+-- Returns a request of a caller.
 CREATE FUNCTION snowflake._request(
         seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._least_wishes(), stage text DEFAULT NULL,
         is_back boolean DEFAULT false, tab regclass DEFAULT NULL, twin name DEFAULT NULL,
@@ -20,7 +21,7 @@ CREATE FUNCTION snowflake._request(
 -- What a conversion works with.
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
-    wanted regclass[],         -- the relations to be locked
+    wanted oid[],              -- the relations to be locked
     constraints oid[],         -- which the server makes again, or may make again
     plan snowflake._conversion_step[],
     emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one

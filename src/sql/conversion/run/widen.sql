@@ -27,7 +27,8 @@ CREATE FUNCTION snowflake._obstacles_of_widening(altered snowflake._conversion_c
 BEGIN
     RETURN QUERY
         SELECT o FROM (SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
-                       UNION ALL SELECT snowflake._obstacles_of_owners(ARRAY[altered], '{}')) x(o)
+                       UNION ALL SELECT snowflake._obstacles_of_foreign_keys(ARRAY[altered])
+                       UNION ALL SELECT snowflake._obstacles_of_rivals(ARRAY[altered], '{}')) x(o)
             ORDER BY o COLLATE "C";
 END
 $function$;
@@ -66,11 +67,13 @@ CREATE FUNCTION snowflake._widen(tab regclass, attname name, caller_search_path 
     AS $function$
 DECLARE
     altered constant snowflake._conversion_column := snowflake._column_to_widen(tab, attname);
+    locked constant oid[] := ARRAY(
+        SELECT x.relid FROM (SELECT tab UNION SELECT snowflake._table_partners(tab, altered.attnum)) x(relid)
+            WHERE x.relid = tab OR snowflake._may_become(snowflake._owner(x.relid))
+            ORDER BY x.relid::oid);
 BEGIN
-    PERFORM snowflake._lock(relid), snowflake._hold_schema(relid)
-        FROM (SELECT x.relid FROM (SELECT tab UNION SELECT snowflake._table_partners(tab, altered.attnum)) x(relid)
-                  WHERE x.relid = tab OR snowflake._may_become(snowflake._owner(x.relid))
-                  ORDER BY x.relid::oid) locked;
+    PERFORM snowflake._lock_all(locked, current_setting('lock_timeout')::interval);
+    PERFORM snowflake._hold_schema(relation) FROM unnest(locked) relation;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_widening($1)', altered);
     PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
 END

@@ -83,7 +83,7 @@ BEGIN
                       WHEN redirected
                       THEN EXISTS (SELECT FROM pg_type y
                                        WHERE u.class = 'pg_type'::regclass AND y.oid = u.object
-                                         AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype))
+                                         AND snowflake._is_small(y.typbasetype))
                       ELSE u.stranger IS NULL AND snowflake._goes_on_counting(u.class, u.object, seq) END;
     RETURN QUERY
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
@@ -120,7 +120,7 @@ BEGIN
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid
-            WHERE y.typtype = 'd' AND y.typbasetype IN ('smallint'::regtype, 'integer'::regtype)
+            WHERE y.typtype = 'd' AND snowflake._is_small(y.typbasetype)
               AND NOT c.is_strangers;
     RETURN QUERY
         -- A column of these types takes a number from the sequence, but not every ID. Expressions that make
@@ -138,7 +138,7 @@ BEGIN
                    OR EXISTS (SELECT FROM pg_type b WHERE b.oid = base.oid AND b.typtype = 'd')
                    OR base.oid IN ('real'::regtype, 'money'::regtype, 'oid'::regtype)
                    OR (base.oid = 'double precision'::regtype AND digits > 16) -- it holds integers up to 2^53
-                   OR (t.relkind = 'v' AND base.oid IN ('smallint'::regtype, 'integer'::regtype)
+                   OR (t.relkind = 'v' AND snowflake._is_small(base.oid)
                        AND NOT EXISTS (SELECT FROM unnest(dependents) d
                                            WHERE d.kind = 'view' AND d.relid = c.relid))
                    -- Precision and scale, or length, as the server packs them into the modifier.
@@ -245,10 +245,8 @@ BEGIN
 END
 $function$;
 
--- Lists the foreign keys that the owner of a table may not make again, and what could take the place of functions and
--- operators once columns are bigints.
-CREATE FUNCTION snowflake._obstacles_of_owners(
-        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+-- Lists the foreign keys that the owner of a table may not make again.
+CREATE FUNCTION snowflake._obstacles_of_foreign_keys(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     SET jit = off
@@ -265,6 +263,17 @@ BEGIN
             WHERE x.widened
               AND EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
                               WHERE NOT has_column_privilege(t.relowner, k.confrelid, key.attnum, 'REFERENCES'));
+END
+$function$;
+
+-- Lists the functions and operators that could take the place of others once columns are bigints.
+CREATE FUNCTION snowflake._obstacles_of_rivals(
+        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
     RETURN QUERY
         SELECT format('%s, which %I owns, could take the place of %s in %s',
                       pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
@@ -327,7 +336,8 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_expressions(seq, columns, dependents, layout)
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns, layout)
-                  UNION ALL SELECT snowflake._obstacles_of_owners(columns, dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_foreign_keys(columns)
+                  UNION ALL SELECT snowflake._obstacles_of_rivals(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_callers(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_authors(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_rights(seq, columns, dependents)

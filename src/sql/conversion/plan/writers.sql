@@ -78,7 +78,7 @@ BEGIN
             CROSS JOIN LATERAL unnest(p.proallargtypes, p.proargmodes, p.proargnames) r(type, mode, name)
             JOIN unnest(part.columns) c ON c.widened
             JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
-            WHERE p.oid >= 16384 AND r.mode IN ('t', 'o', 'b') AND r.type IN ('smallint'::regtype, 'integer'::regtype)
+            WHERE p.oid >= 16384 AND r.mode IN ('t', 'o', 'b') AND snowflake._is_small(r.type)
               AND r.name = ANY (snowflake._copy_names(t.relname, c.attname))
               AND (snowflake._names_word(snowflake._without_comments(p.prosrc), t.relname)
                    OR EXISTS (SELECT FROM pg_depend d

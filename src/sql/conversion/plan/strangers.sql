@@ -13,7 +13,7 @@ BEGIN
         SELECT format('default of column %I of %s, which %I owns, stays as it is: %s',
                       a.attname, a.attrelid::regclass, pg_get_userbyid(c.relowner),
                       CASE WHEN NOT snowflake.redirects_nextval() THEN 'the guard makes it fail'
-                           WHEN a.atttypid IN ('smallint'::regtype, 'integer'::regtype) THEN 'no ID fits into the column'
+                           WHEN snowflake._is_small(a.atttypid) THEN 'no ID fits into the column'
                            ELSE 'it makes IDs' END)
             FROM pg_depend d
             JOIN pg_attrdef f ON f.oid = d.objid
@@ -49,7 +49,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = k.conrelid
                                AND a.attnum = k.conkey[array_position(k.confkey, referenced.attnum)]
             JOIN pg_class c ON c.oid = a.attrelid
-            WHERE a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+            WHERE snowflake._is_small(a.atttypid)
               AND CASE WHEN c.relowner = owner THEN false
                        ELSE NOT snowflake._is_taken_along(owner, c.relowner) END;
 END
