@@ -259,6 +259,22 @@ RESET ROLE;
 SET statement_timeout = '5min';
 CALL snowflake._fill_shadows('endless_id_seq', 'endless');
 RESET statement_timeout;
-DROP TABLE fleeting;
+DROP TABLE endless, fleeting;
+-- What a stranger, or the owner, has made on a new column goes with it.
+SET ROLE online_owner;
+CREATE TABLE held (id serial PRIMARY KEY, x integer);
+GRANT SELECT, TRIGGER ON held TO online_forger;
+SELECT snowflake._add_shadows('held_id_seq', 'held');
+SET ROLE online_forger;
+CREATE VIEW holds AS SELECT snowflake_id FROM held;
+CREATE FUNCTION passes() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER holds AFTER UPDATE OF snowflake_id ON held FOR EACH ROW EXECUTE FUNCTION passes();
+SET ROLE online_owner;
+CREATE TABLE heir () INHERITS (held);
+SELECT snowflake.cancel_conversion('held_id_seq');
+SELECT attrelid::regclass, attname FROM pg_attribute
+    WHERE attrelid IN ('held'::regclass, 'heir'::regclass) AND attnum > 0 AND NOT attisdropped ORDER BY 1, attnum;
+RESET ROLE;
+DROP TABLE held CASCADE;
 DROP SCHEMA forged CASCADE;
 DROP ROLE online_owner, online_forger;

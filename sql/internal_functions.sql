@@ -194,6 +194,12 @@ SELECT count(*) > 300 AS are_collected
 SELECT * FROM hostile.faults_for('regress_snowflake_guest');
 SELECT * FROM hostile.faults_for(current_user);
 
+-- A search_path that cannot be set leaves nothing behind for the next command that makes a table.
+\set VERBOSITY sqlstate
+SELECT snowflake._run_as('ALTER TABLE closed.parent VALIDATE CONSTRAINT parent_n_check', current_user::regrole, repeat('a,', 5000000) || ',', NULL);
+\set VERBOSITY default
+CREATE TABLE hostile.last ();
+
 DROP SCHEMA hostile CASCADE;
 DROP PUBLICATION regress_snowflake_publication;
 DROP FOREIGN DATA WRAPPER regress_snowflake_wrapper CASCADE;

@@ -245,6 +245,69 @@ BEGIN READ ONLY;
 SELECT snowflake._hold_schema('fails'::regclass);
 ROLLBACK;
 
+-- Types of mallory's that no constant names: a cast, the columns of a set of rows, a range under an index.
+SET ROLE regress_snowflake_mallory;
+CREATE DOMAIN late AS integer;
+CREATE TYPE pair AS (a integer, b late);
+CREATE FUNCTION difference(integer, integer) RETURNS float8 IMMUTABLE LANGUAGE sql RETURN $1 - $2;
+CREATE TYPE span AS RANGE (subtype = integer, subtype_diff = difference);
+RESET ROLE;
+CREATE TABLE casts (id serial PRIMARY KEY, y text, CHECK (id > 0 AND (y::pair).a > 0));
+CREATE TABLE many_casts (id serial PRIMARY KEY, y text, CHECK (id > 0 AND (y::pair[])[1] IS NOT NULL));
+CREATE TABLE sets (id serial PRIMARY KEY, j jsonb);
+CREATE MATERIALIZED VIEW of_sets AS SELECT id, x.b FROM sets, jsonb_to_record(j) AS x(b late);
+CREATE TABLE spans (id serial PRIMARY KEY, s span);
+CREATE INDEX ON spans USING gist (s);
+INSERT INTO casts (y) VALUES ('(1,2)');
+INSERT INTO many_casts (y) VALUES ('{"(1,2)"}');
+INSERT INTO sets (j) VALUES ('{"b": 1}');
+INSERT INTO spans (s) SELECT span(i, i + 10) FROM generate_series(1, 1000) i;
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN late ADD CONSTRAINT loud CHECK (really()) NOT VALID;
+CREATE OR REPLACE FUNCTION difference(integer, integer) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM trust.really(); RETURN $1 - $2; END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('casts_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('many_casts_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('sets_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('spans_id_seq');
+SELECT count(*) FROM snowflake.conversion_plan('casts_id_seq', online => true);
+SELECT snowflake._add_shadows('casts_id_seq', 'casts');
+TABLE told;
+DROP TABLE casts, many_casts, sets, spans CASCADE;
+
+-- What a group says of a member's sequence is not believed: another member may have said it.
+GRANT regress_snowflake_group TO regress_snowflake_alice, regress_snowflake_mallory;
+GRANT USAGE ON SCHEMA trust TO regress_snowflake_group;
+SET ROLE regress_snowflake_alice;
+CREATE TABLE members (id serial);
+SET ROLE regress_snowflake_group;
+CREATE TABLE of_group (id bigint DEFAULT snowflake.nextval('members_id_seq', 'javascript'));
+SET ROLE regress_snowflake_alice;
+SELECT finding, command FROM snowflake.check() WHERE object LIKE '%members%';
+SELECT snowflake.convert_sequence_to_snowflake('members_id_seq');
+RESET ROLE;
+REVOKE regress_snowflake_group FROM regress_snowflake_alice, regress_snowflake_mallory;
+DROP TABLE of_group, members;
+
+-- An owner's code does not switch off the statement_timeout of the caller.
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION endless(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1..100 LOOP
+        PERFORM pg_sleep(0.1), snowflake._restart_statement_timeout();
+    END LOOP;
+    RETURN $1;
+END $$;
+CREATE TABLE slow (id serial, x integer);
+CREATE INDEX ON slow (endless(x));
+INSERT INTO slow DEFAULT VALUES;
+RESET ROLE;
+SET statement_timeout = '1s';
+SELECT snowflake.convert_sequence_to_snowflake('slow_id_seq');
+RESET statement_timeout;
+DROP TABLE slow;
+
 TABLE told;
 DROP SCHEMA trust CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice, regress_snowflake_group;

@@ -217,11 +217,12 @@ bool run(const char *command, Oid role, const char *run_path, const char *check,
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = statement == nullptr || IsA(statement, SelectStmt);
+    const bool is_settled = run_path != nullptr && looks_up_nothing(statement);
     bool returned = false;
-    if (run_path != nullptr && looks_up_nothing(statement))
-        settle();
     PG_TRY();
     {
+        if (is_settled)
+            settle();
         if (run_path != nullptr && !is_query)
             definitions::impose(command);
         users_errors::run([&] { returned = execute(command, result); });

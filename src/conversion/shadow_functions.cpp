@@ -10,6 +10,12 @@ using namespace snowflake;
 
 namespace {
 
+// Tells whether no code of a table's owner is running, which must not change what the caller's
+// session allows or shows.
+bool is_callers_own() {
+    return !InSecurityRestrictedOperation() && !InLocalUserIdChange();
+}
+
 struct Pairs {
     shadow::Pair *pairs;
     int count;
@@ -139,7 +145,7 @@ Datum snowflake_pages_of(PG_FUNCTION_ARGS) {
 // _restart_statement_timeout() returns void
 SNOWFLAKE_FUNCTION(snowflake_restart_statement_timeout);
 Datum snowflake_restart_statement_timeout(FunctionCallInfo) {
-    if (StatementTimeout > 0 && get_timeout_active(STATEMENT_TIMEOUT))
+    if (StatementTimeout > 0 && get_timeout_active(STATEMENT_TIMEOUT) && is_callers_own())
         enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
     PG_RETURN_VOID();
 }
@@ -160,7 +166,8 @@ Datum snowflake_null_fraction(PG_FUNCTION_ARGS) {
 // _show_activity(text) returns void
 SNOWFLAKE_FUNCTION(snowflake_show_activity);
 Datum snowflake_show_activity(PG_FUNCTION_ARGS) {
-    pgstat_report_activity(STATE_RUNNING, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+    if (is_callers_own())
+        pgstat_report_activity(STATE_RUNNING, text_to_cstring(PG_GETARG_TEXT_PP(0)));
     PG_RETURN_VOID();
 }
 

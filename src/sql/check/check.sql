@@ -183,7 +183,7 @@ BEGIN
             JOIN pg_class t ON t.oid = k.relid
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_sequence q ON q.seqrelid = k.seq
-            WHERE snowflake._is_taken_along(s.relowner, t.relowner)
+            WHERE snowflake._may_act_for(t.relowner, s.relowner)
                OR snowflake._makes_ids(q.seqincrement, q.seqmax) AND k.layout OPERATOR(snowflake.=) snowflake.layout_of(k.seq);
 END
 $function$;

@@ -181,8 +181,9 @@ BEGIN
     -- The server plans a query on both tables as the owner of the one.
     PERFORM snowflake._pages_of(tab);
     IF EXISTS (SELECT FROM pg_constraint k
+                   CROSS JOIN LATERAL snowflake._table_kin(k.confrelid) referenced(relid)
                    WHERE k.conrelid = tab AND k.conname = constraint_name AND k.contype = 'f'
-                     AND NOT snowflake._may_act_for(snowflake._owner(k.confrelid), snowflake._owner(tab))) THEN
+                     AND NOT snowflake._may_act_for(snowflake._owner(referenced.relid), snowflake._owner(tab))) THEN
         RAISE EXCEPTION 'foreign key % of table % links it to a table of another owner', quote_ident(constraint_name), tab
             USING ERRCODE = 'insufficient_privilege',
                   HINT = 'Give both tables to one owner.';

@@ -138,8 +138,9 @@ BEGIN
 END
 $function$;
 
--- Returns the owners of the domains and composite types that a type is made of, itself included. The checks of a domain
--- read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it.
+-- Returns the owners of the types that a type is made of, itself included. The checks of a domain read its values, and its
+-- owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
+-- chosen functions.
 CREATE FUNCTION snowflake._authors_of_type(type oid)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -159,28 +160,24 @@ BEGIN
                     UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = y.typrelid AND a.attnum > 0
                 ) next(oid)
         )
-        SELECT DISTINCT y.typowner FROM part JOIN pg_type y ON y.oid = part.oid WHERE y.typtype IN ('c', 'd');
+        SELECT DISTINCT y.typowner FROM part JOIN pg_type y ON y.oid = part.oid;
 END
 $function$;
 
--- Returns the types by which the server reads constants of an object's expressions, once these are printed and read again.
+-- Returns the types that an object's expressions name: the server evaluates their code when it reads or runs these.
 CREATE FUNCTION snowflake._types_read(class oid, object oid)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
     AS $function$
-DECLARE
-    types constant oid[] := ARRAY(SELECT snowflake._types_of_constants(class, object));
 BEGIN
-    RETURN QUERY SELECT t FROM unnest(types) t WHERE t IS NOT NULL;
-    IF array_position(types, NULL) IS NOT NULL THEN
-        RETURN QUERY SELECT d.refobjid FROM pg_depend d
-                         WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
-    END IF;
+    RETURN QUERY SELECT d.refobjid FROM pg_depend d
+                     WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
 END
 $function$;
 
 -- Returns the authors of the types by which the server reads expressions on a table, and on what inherits from it, once
--- it alters a column: checks, defaults, indexes and statistics of the column, or of all columns.
+-- it alters a column: checks, defaults, indexes and statistics of the column, or of all columns. It builds all indexes anew,
+-- by functions of the types of their columns.
 CREATE FUNCTION snowflake._authors_on_table(
         tab regclass, col name, -- NULL: all columns
         OUT author oid, OUT type oid, OUT class oid, OUT object oid)
@@ -198,7 +195,13 @@ BEGIN
             LEFT JOIN pg_attribute a ON a.attrelid = member.relid AND a.attnum = d.refobjsubid
             CROSS JOIN LATERAL snowflake._types_read(d.classid, d.objid) read(type)
             CROSS JOIN LATERAL snowflake._authors_of_type(read.type) named(author)
-            WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col;
+            WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col
+        UNION
+        SELECT named.author, a.atttypid, 'pg_class'::regclass::oid, i.indexrelid
+            FROM snowflake._table_tree(tab) member(relid)
+            JOIN pg_index i ON i.indrelid = member.relid
+            JOIN pg_attribute a ON a.attrelid = i.indexrelid
+            CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) named(author);
 END
 $function$;
 

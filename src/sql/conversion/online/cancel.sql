@@ -43,8 +43,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that take back a conversion whose swap has not been made. The columns take with them what is
--- built on them, but for foreign keys.
+-- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them,
+-- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Foreign keys go first.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -79,7 +79,7 @@ BEGIN
                 SELECT s.relid, format('DROP TRIGGER %I ON %s', t, s.relid)
                     FROM unnest(shadows) s, snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
-                SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I', s.relid, s.shadow_name) FROM unnest(shadows) s
+                SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I CASCADE', s.relid, s.shadow_name) FROM unnest(shadows) s
             ) x(relid, command)
             CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
 END

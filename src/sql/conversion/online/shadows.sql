@@ -142,6 +142,7 @@ BEGIN
             JOIN pg_class c ON c.oid = k.conrelid AND c.relpersistence <> 't'
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
             JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = pair.shadow
+                               AND b.attinhcount = 0 -- else it is the parent's
             LEFT JOIN LATERAL (
                 SELECT x.tgname, q.oid AS sequence
                     FROM pg_trigger x

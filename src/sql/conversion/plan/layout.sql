@@ -112,7 +112,9 @@ DECLARE
             FROM unnest(columns) c
             CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', c.attrdef) used
             JOIN pg_sequence q ON q.seqrelid = seq AND NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
-            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND used.sequence = seq AND used.callee LIKE 'snowflake.%');
+            WHERE c.attrdef IS NOT NULL AND NOT c.is_strangers AND used.sequence = seq AND used.callee LIKE 'snowflake.%'
+              -- A group must not choose for its members.
+              AND snowflake._may_act_for(snowflake._owner(c.relid), snowflake._owner(seq)));
 BEGIN
     RETURN CASE WHEN cardinality(named) = 1 THEN named[1] ELSE snowflake.layout_of(seq) END;
 END
