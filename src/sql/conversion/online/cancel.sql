@@ -44,7 +44,7 @@ END
 $function$;
 
 -- Returns the steps that take back a conversion whose swap has not been made. The columns take with them what is
--- built on them, but for foreign keys.
+-- built on them, but for views and foreign keys.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -66,6 +66,7 @@ BEGIN
         RAISE EXCEPTION 'cannot take back the conversion of %', part.name
             USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
     END IF;
+    RETURN QUERY SELECT step.* FROM snowflake._views_on_shadows(shadows) v, snowflake._drop_view_on_shadows(v) step;
     RETURN QUERY
         SELECT step.*
             FROM (
