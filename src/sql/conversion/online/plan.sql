@@ -109,22 +109,24 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.keys) t
+            FROM unnest(work.keys) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
             JOIN pg_constraint k ON k.oid = t.original
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
                 format('adds a foreign key of the new columns, NOT VALID; ACCESS EXCLUSIVE lock on %s, briefly',
                        concat_ws(' and ', t.relid, nullif(k.confrelid, t.relid)::regclass))) step
-            WHERE t.twin IS NULL;
+            WHERE t.twin IS NULL
+            ORDER BY t.n;
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.keys) t
+            FROM unnest(work.keys) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
             JOIN pg_constraint k ON k.oid = t.original
             CROSS JOIN LATERAL (SELECT snowflake._table_size(t.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
                 format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(held.size)), size => held.size) step
-            WHERE k.convalidated AND NOT t.is_ready;
+            WHERE k.convalidated AND NOT t.is_ready
+            ORDER BY t.n;
 END
 $function$;
 
