@@ -164,6 +164,16 @@ SET client_min_messages = warning;
 SELECT obstacles('t_id_seq');
 SELECT obstacles('small_id_seq');
 SELECT obstacles('small_id_seq', online => false);
+-- What only the swap would find is found now, and what goes with an identity named.
+CREATE TABLE ahead (id serial PRIMARY KEY);
+CREATE TABLE follower (ahead_id integer GENERATED ALWAYS AS IDENTITY REFERENCES ahead);
+ALTER SEQUENCE ahead_id_seq AS bigint;
+SELECT setval('ahead_id_seq', 9000000000000000000);
+SELECT obstacles('ahead_id_seq');
+SELECT setval('ahead_id_seq', 1);
+DROP TABLE follower;
+SELECT obstacles('ahead_id_seq');
+DROP TABLE ahead;
 -- Whoever adds the column, and says so, has seen to the subscribers. Any other may hold numbers of the user.
 ALTER TABLE small ADD COLUMN snowflake_id bigint;
 SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication|shadow';

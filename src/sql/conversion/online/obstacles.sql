@@ -1,5 +1,5 @@
 -- What a conversion without a long lock cannot take along, beyond what no conversion can: each is named before
--- anything is changed.
+-- anything is changed, with the way that is open: a step by hand, or the conversion with a lock.
 
 -- Lists the tables that cannot have shadow columns.
 CREATE FUNCTION snowflake._online_obstacles_of_tables(columns snowflake._conversion_column[], shadows snowflake._shadow[])
@@ -47,7 +47,7 @@ BEGIN
             WHERE p.trigger_name IS NOT NULL
               AND NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
     RETURN QUERY
-        SELECT format('column %I of table %s is the identity of another sequence, which goes with it', s.attname, s.relid)
+        SELECT format('column %I of table %s is the identity of another sequence, which goes with it: convert with a lock', s.attname, s.relid)
             FROM unnest(shadows) s
             JOIN unnest(columns) c ON c.relid = s.relid AND c.attnum = s.attnum
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
@@ -63,7 +63,7 @@ $function$;
 
 -- Lists the tables that have no index to find the greatest number of a column. The swap looks for the greatest
 -- number that a sequence has given out (_greatest_number()).
-CREATE FUNCTION snowflake._online_obstacles_of_numbers(columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._online_obstacles_of_searches(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
@@ -78,6 +78,28 @@ BEGIN
             WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
               AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype AND snowflake._is_large(pg_relation_size(t.oid))
               AND NOT snowflake._has_greatest_value_at_hand(t.oid, a.attnum);
+END
+$function$;
+
+-- Tells that a number which the swap would find above the IDs of the present is there already (_require_room()).
+CREATE FUNCTION snowflake._online_obstacles_of_room(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+DECLARE
+    last bigint;
+BEGIN
+    IF NOT snowflake._makes_snowflakes(part.wishes) OR snowflake._is_converted(part)
+       OR NOT snowflake._is_usable_now(part.layout)
+       OR EXISTS (SELECT FROM snowflake._online_obstacles_of_searches(part.columns)) THEN
+        RETURN;
+    END IF;
+    last := snowflake._greatest_number(part.seq, part.columns);
+    IF last >= snowflake._bound_of_numbers(part.layout) THEN
+        RETURN NEXT format('the greatest number in use, %s, is above the snowflake IDs of the present, so new IDs could meet it: '
+                           'if no row has it, SELECT setval(%L, %s)',
+                           last, part.name, (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
+    END IF;
 END
 $function$;
 
@@ -128,7 +150,7 @@ CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there', k.conname, s.relid)
+        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock', k.conname, s.relid)
             FROM unnest(work.shadows) s
             JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                             AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
@@ -154,7 +176,7 @@ BEGIN
             WHERE NOT i.indisexclusion;
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
-        SELECT DISTINCT format('%s names the whole row', pg_describe_object(x.class, x.object, 0))
+        SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock', pg_describe_object(x.class, x.object, 0))
             FROM unnest(work.shadows) s
             CROSS JOIN LATERAL (
                 SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i
@@ -180,7 +202,7 @@ BEGIN
             JOIN pg_class c ON c.oid = k.conrelid
             JOIN pg_class r ON r.oid = k.confrelid
             CROSS JOIN LATERAL (
-                SELECT 'sets a default' WHERE 'd' IN (k.confupdtype, k.confdeltype)
+                SELECT 'sets a default: convert with a lock' WHERE 'd' IN (k.confupdtype, k.confdeltype)
                 UNION ALL
                 SELECT 'is enforced by triggers that are disabled, or fire on replicas: let them fire, or convert with a lock'
                     WHERE EXISTS (SELECT FROM pg_trigger
@@ -189,24 +211,66 @@ BEGIN
                 SELECT 'is of or to a partitioned table: convert it with a lock'
                     WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
                 UNION ALL
-                SELECT format('is owned by %I', pg_get_userbyid(c.relowner))
+                SELECT format('is owned by %I: give both tables to one owner, or drop it, and add it again afterwards', pg_get_userbyid(c.relowner))
                     WHERE NOT snowflake._is_taken_along((work.part).owner, c.relowner)
             ) why(text);
 END
 $function$;
 
--- Lists what depends on columns and would take long to be made again. To fill a materialized view, or a generated
--- column, takes as long as it takes.
-CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
+-- Lists the views that can have no twin.
+CREATE FUNCTION snowflake._online_obstacles_of_views(work snowflake._shadowing, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('materialized view %s would be filled again under the lock: REFRESH MATERIALIZED VIEW %1$s WITH NO DATA, '
-                      'or convert with a lock', d.relid)
-            FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
-            WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated;
+        SELECT DISTINCT format('%s %s %s, so that none can be filled beside it: convert with a lock, or first '
+                               'REFRESH MATERIALIZED VIEW ... WITH NO DATA',
+                               CASE c.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, t.relid, why.text)
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL (
+                SELECT 'names a whole row'
+                    WHERE snowflake._may_become(c.relowner) AND snowflake._query_of_twin(work, t.original) IS NULL
+                UNION ALL
+                SELECT 'names ' || snowflake._description_of(d.refclassid, d.refobjid)
+                    FROM pg_rewrite r
+                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                    WHERE r.ev_class = t.original AND r.rulename = '_RETURN'
+                      AND (EXISTS (SELECT FROM unnest(dependents) x
+                                       WHERE x.kind = 'routine' AND x.classid = d.refclassid AND x.objid = d.refobjid)
+                           OR EXISTS (SELECT FROM pg_type y
+                                          WHERE d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+                                            AND y.typrelid IN (SELECT s.relid FROM unnest(work.shadows) s
+                                                               UNION ALL SELECT v.original FROM unnest(work.views) v)))
+                UNION ALL
+                SELECT 'names ' || snowflake._description_of(d.refclassid, d.refobjid)
+                    FROM pg_rewrite r
+                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                                    AND d.refclassid = 'pg_class'::regclass
+                    WHERE r.ev_class = t.twin
+                      AND (d.refobjid IN (SELECT v.original FROM unnest(work.views) v)
+                           OR EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.relid = d.refobjid AND s.attnum = d.refobjsubid))
+            ) why(text);
+    RETURN QUERY
+        -- The rights on a column go with it, and its shadow gets them in the swap.
+        SELECT DISTINCT format('%I, the owner of view %s, may read no more than columns of table %s: GRANT SELECT ON %3$s TO %1$I, '
+                               'or convert with a lock', pg_get_userbyid(c.relowner), t.relid, s.relid)
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            JOIN pg_rewrite r ON r.ev_class = t.original AND r.rulename = '_RETURN'
+            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+            JOIN unnest(work.shadows) s ON s.relid = d.refobjid AND s.attnum = d.refobjsubid
+            WHERE has_column_privilege(c.relowner, s.relid, s.attnum, 'SELECT') AND NOT has_table_privilege(c.relowner, s.relid, 'SELECT');
+END
+$function$;
+
+-- Lists what depends on columns, and would take long to be made again.
+CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
     RETURN QUERY
         SELECT format('generated column %I of table %s would be made again under the lock: convert with a lock', a.attname, d.relid)
             FROM unnest(dependents) d
@@ -246,11 +310,13 @@ DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
-    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_numbers(part.columns);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_searches(part.columns);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_room(part);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_publications(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_views(work, dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_names(work.shadows);
 END

@@ -19,16 +19,27 @@ BEGIN
 END
 $function$;
 
+-- Returns the number that all in use have to be below, lest new IDs of a layout meet one.
+CREATE FUNCTION snowflake._bound_of_numbers(layout snowflake.layout)
+    RETURNS bigint
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
+BEGIN
+    RETURN snowflake.from_timestamp(clock_timestamp() + slack, layout);
+END
+$function$;
+
 -- Raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet.
 CREATE FUNCTION snowflake._require_smaller_numbers(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
     last constant bigint := snowflake._greatest_number(part.seq, part.columns);
 BEGIN
-    IF last >= snowflake.from_timestamp(clock_timestamp() + slack, part.layout) THEN
+    IF last >= snowflake._bound_of_numbers(part.layout) THEN
         RAISE EXCEPTION 'cannot convert sequence %', part.name
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
