@@ -5,7 +5,7 @@
 
 measure_conversion() {
     restart_benchmark_server -c fsync=on -c autovacuum=on -c log_line_prefix="'%e %a '"
-    script conversion.sql
+    script fill.sql conversion.sql
     write_client_scripts
     : >"$workspace/server.log"
     start_clients

@@ -138,6 +138,10 @@ CREATE TABLE referencing (referenced_id integer REFERENCES referenced);
 SELECT setval('half_id_seq', 1073741824), setval('more_id_seq', 1073741825), setval('over_id_seq', 2147483647), setval('limited', 1000),
        setval('wide_one', 20000), setval('down', -2000000000), setval('circle', 32767), setval('referenced_id_seq', 2000000000);
 SELECT severity, object, finding, command FROM snowflake.check() WHERE finding ~ 'numbers are used';
+-- A lock of some seconds is not what it asks for.
+UPDATE pg_class SET relpages = 100 * 1024 * 1024 / current_setting('block_size')::integer WHERE oid IN ('more'::regclass, 'referencing'::regclass);
+SELECT command FROM snowflake.check() WHERE object ~ 'more|referenced' AND finding ~ 'numbers are used';
+UPDATE pg_class SET relpages = 0 WHERE oid IN ('more'::regclass, 'referencing'::regclass);
 \set ECHO none
 \o /dev/null
 SELECT command FROM snowflake.check() WHERE finding ~ 'numbers are used' \gexec
@@ -145,6 +149,30 @@ SELECT command FROM snowflake.check() WHERE finding ~ 'numbers are used' \gexec
 \set ECHO all
 SELECT severity, object, finding, command FROM snowflake.check() WHERE finding ~ 'numbers are used';
 SELECT table_name, column_name, data_type FROM columns WHERE table_name IN ('narrow', 'over', 'referencing');
+
+-- A key that clients fill, locked and without a long lock.
+CREATE TABLE "Products" (sku integer PRIMARY KEY);
+CREATE TABLE stock (sku integer NOT NULL REFERENCES "Products");
+CREATE TABLE labels (name text PRIMARY KEY);
+INSERT INTO "Products" VALUES (1), (2);
+INSERT INTO stock VALUES (2);
+SELECT snowflake.convert_sequence_to_snowflake('labels', target => 'bigint');
+SELECT snowflake.convert_sequence_to_snowflake('"Products"', target => 'bigint');
+BEGIN;
+CREATE SEQUENCE wide.sku_stand_in; SELECT snowflake.convert_sequence_to_snowflake('wide.sku_stand_in', target => 'bigint', also => 'wide.Products.sku'); DROP SEQUENCE wide.sku_stand_in;
+SELECT table_name, column_name, data_type FROM columns WHERE column_name = 'sku';
+ROLLBACK;
+CREATE SEQUENCE sku_stand_in;
+\set ECHO none
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('sku_stand_in', target => 'bigint', also => 'wide.Products.sku', online => true)
+    WHERE command IS NOT NULL ORDER BY step \gexec
+\o
+\set ECHO all
+DROP SEQUENCE sku_stand_in;
+SELECT table_name, column_name, data_type FROM columns WHERE column_name = 'sku';
+INSERT INTO "Products" VALUES (2147483648);
+INSERT INTO stock VALUES (2147483648), (2147483649);
 
 DROP SCHEMA wide CASCADE;
 DROP ROLE regress_snowflake_clerk;

@@ -215,6 +215,8 @@ SELECT snowflake._add_shadows('received_id_seq', 'received'), snowflake._add_sha
 CALL snowflake._fill_shadows('received_id_seq', 'maybe');
 SELECT pg_get_constraintdef(oid), convalidated FROM pg_constraint WHERE conname = 'snowflake_received_id';
 ALTER TABLE maybe ALTER COLUMN received_id DROP NOT NULL;
+INSERT INTO maybe (received_id) VALUES (NULL);
+UPDATE maybe SET received_id = NULL;
 SELECT snowflake._add_shadows('received_id_seq', 'received'), snowflake._add_shadows('received_id_seq', 'maybe');
 INSERT INTO maybe (received_id) VALUES (NULL) RETURNING snowflake_received_id;
 ALTER TABLE maybe DROP CONSTRAINT snowflake_received_id,
@@ -425,13 +427,27 @@ SELECT snowflake.cancel_conversion('two_a_seq');
 CREATE TABLE bills (id serial PRIMARY KEY);
 CREATE TABLE bills_archive (id serial PRIMARY KEY);
 SELECT snowflake._add_shadows('bills_id_seq', 'bills'), snowflake._add_shadows('bills_archive_id_seq', 'bills_archive');
-CREATE FUNCTION activities(activity text) RETURNS TABLE (table_name regclass, active text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION activities(activity text)
+    RETURNS TABLE (table_name regclass, percent integer, bytes_left bigint, has_rate boolean, active text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM snowflake._show_activity(activities.activity);
-    RETURN QUERY SELECT c.table_name, c.activity FROM snowflake.conversions c;
+    RETURN QUERY SELECT c.table_name, c.percent, c.bytes_left, c.bytes_a_second > 0, c.activity FROM snowflake.conversions c;
 END $$;
 SELECT * FROM activities('snowflake: filling table online.bills_archive: waiting for a replica');
 SELECT * FROM activities('snowflake: validating constraint x of table online.bills');
+-- Two of four pages: the table is larger by now, and in the end its index gets a twin.
+INSERT INTO bills SELECT FROM generate_series(1, 2000);
+SELECT pg_relation_size('bills') > 4 * current_setting('block_size')::integer AS is_larger;
+SELECT * FROM activities('snowflake: filling table online.bills: 2 of 4 pages, 00:00:01 left');
+CALL snowflake._fill_shadows('bills_id_seq', 'bills');
+SELECT table_name, percent > 50 AS is_mostly_done, bytes_left = pg_relation_size('bills_pkey') AS is_index_left
+    FROM snowflake.conversions WHERE table_name = 'bills'::regclass;
+-- The estimate is that of what is left.
+INSERT INTO bills_archive SELECT FROM generate_series(1, 40000);
+SELECT step, command, regexp_replace(effect, '[0-9]+', 'n', 'g') AS effect FROM snowflake.conversion_plan('bills_archive_id_seq', online => true)
+    WHERE step < 2;
+CALL snowflake._fill_shadows('bills_archive_id_seq', 'bills_archive');
+SELECT min(step) FROM snowflake.conversion_plan('bills_archive_id_seq', online => true);
 DROP TABLE bills, bills_archive;
 
 -- A sequence that has another name by now. The plan adds the trigger again.

@@ -54,9 +54,9 @@ bool collect_new_columns(Node *node, void *context) {
     return server::walk_expression(node, collect_new_columns, context);
 }
 
-// The pair whose columns the condition of a trigger names, and that a check of the table compares.
+// What the check of the table says of the pair whose columns the condition of a trigger names.
 // Any holder of the right TRIGGER can make the trigger; only the owner can have made the check.
-Pair pair_of(const Trigger &trigger, TupleDesc row) {
+Comparison comparison_of(const Trigger &trigger, TupleDesc row) {
     Bitmapset *named = nullptr;
     if (trigger.tgqual != nullptr)
         (void)collect_new_columns(static_cast<Node *>(stringToNode(trigger.tgqual)), &named);
@@ -64,14 +64,34 @@ Pair pair_of(const Trigger &trigger, TupleDesc row) {
         const ConstrCheck &check = row->constr->check[i];
         if (!is_name_of_check(check.ccname))
             continue;
-        const Pair pair = compared_by(static_cast<const Node *>(stringToNode(check.ccbin))).pair;
+        const Comparison comparison =
+            compared_by(static_cast<const Node *>(stringToNode(check.ccbin)));
+        const Pair &pair = comparison.pair;
         Bitmapset *compared =
             bms_add_member(bms_make_singleton(pair.source - FirstLowInvalidHeapAttributeNumber),
                            pair.shadow - FirstLowInvalidHeapAttributeNumber);
         if (bms_equal(named, compared) && is_pair(row, pair))
-            return pair;
+            return comparison;
     }
     return {};
+}
+
+// A column that was NOT NULL when its shadow was made, and is not any more: the check, with which
+// the swap proves that the shadow has no null, refuses the row with a message that helps nobody.
+void require_check_allows_null(const TriggerData &trigger, const Comparison &comparison) {
+    Relation table = trigger.tg_relation;
+    Form_pg_attribute source = TupleDescAttr(RelationGetDescr(table), comparison.pair.source - 1);
+    if (!comparison.refuses_null || source->attnotnull)
+        return;
+    const Trigger &made = *trigger.tg_trigger;
+    ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION),
+            errmsg("column \"%s\" of relation \"%s\" cannot be null yet", NameStr(source->attname),
+                   RelationGetRelationName(table)),
+            errdetail("It was NOT NULL when a conversion without a long lock began."),
+            errhint("Run the commands of snowflake.conversion_plan(%s, online => true) again: the "
+                    "first one allows nulls.",
+                    quote_literal_cstr(made.tgnargs > 0 ? made.tgargs[0] : "...")),
+            errtablecol(table, comparison.pair.source));
 }
 
 HeapTuple unchanged(const TriggerData &trigger) {
@@ -265,15 +285,18 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
         return tuple;
     TupleDesc row = RelationGetDescr(trigger.tg_relation);
     if (function->fn_extra == nullptr) {
-        const Pair pair = pair_of(*trigger.tg_trigger, row);
-        function->fn_extra = MemoryContextAlloc(function->fn_mcxt, sizeof(Pair));
-        *static_cast<Pair *>(function->fn_extra) = pair;
+        const Comparison comparison = comparison_of(*trigger.tg_trigger, row);
+        function->fn_extra = MemoryContextAlloc(function->fn_mcxt, sizeof(Comparison));
+        *static_cast<Comparison *>(function->fn_extra) = comparison;
     }
-    const Pair &pair = *static_cast<const Pair *>(function->fn_extra);
+    const Comparison &comparison = *static_cast<const Comparison *>(function->fn_extra);
+    const Pair &pair = comparison.pair;
     if (pair.shadow == InvalidAttrNumber)
         return tuple;
     bool is_null = true;
     const Datum source = heap_getattr(tuple, pair.source, row, &is_null);
+    if (is_null)
+        require_check_allows_null(trigger, comparison);
     int attribute = pair.shadow;
     Datum value =
         is_null ? Datum{0}

@@ -2,8 +2,9 @@
 // their place.
 //
 // A check, "shadow IS NOT DISTINCT FROM source", proves which columns are a pair: only the owner of
-// the table can have made it. A trigger with the condition "NEW.shadow IS DISTINCT FROM NEW.source"
-// keeps the shadow. The server keeps up both when a column is renamed, and a dump has both.
+// the table can have made it. A trigger with the condition "NEW.shadow IS DISTINCT FROM NEW.source
+// OR NEW.source IS NULL" keeps the shadow. The server keeps up both when a column is renamed, and a
+// dump has both.
 #pragma once
 
 #include "server/server.hpp"
@@ -33,7 +34,8 @@ Comparison compared_by(const Node *check);
 
 // Returns the row that a trigger has to return: for BEFORE INSERT OR UPDATE, the new one with the
 // number of the source in the shadow. A trigger whose condition names no pair that a check of the
-// table compares changes nothing.
+// table compares changes nothing. Raises 23514 for a null that the column allows by now, and the
+// check does not.
 HeapTuple kept(const TriggerData &trigger, FmgrInfo *function);
 
 // How many rows fill() has changed, and how many it left as they are because another session has

@@ -349,8 +349,10 @@ END
 $function$;
 
 -- Finds the columns of smallint and integer that take the numbers of a sequence, or reference a column that does, and
--- returns the least of their bounds.
-CREATE FUNCTION snowflake._integers_fed(OUT seq oid, OUT bound bigint, OUT held_by text)
+-- returns the least of their bounds. The size is that of the last VACUUM or ANALYZE: to measure could mean to wait for a lock.
+CREATE FUNCTION snowflake._integers_fed(
+        OUT seq oid, OUT bound bigint, OUT held_by text,
+        OUT size bigint) -- of all their tables that can be widened without a long lock, in bytes
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET jit = off
@@ -379,7 +381,9 @@ BEGIN
                 WHERE pair.there = f.attnum
         )
         SELECT DISTINCT ON (h.seq) h.seq, CASE a.atttypid WHEN 'smallint'::regtype THEN 32767 ELSE 2147483647 END::bigint,
-               format('%s is %s', snowflake._column(h.relid, a.attname), format_type(a.atttypid, -1))
+               format('%s is %s', snowflake._column(h.relid, a.attname), format_type(a.atttypid, -1)),
+               (SELECT sum(x.relpages) * current_setting('block_size')::bigint FROM pg_class x
+                    WHERE x.relkind = 'r' AND x.oid IN (SELECT y.relid FROM held y WHERE y.seq = h.seq))
             FROM held h
             JOIN pg_class s ON s.oid = h.seq
             JOIN pg_class t ON t.oid = h.relid AND NOT t.relispartition
@@ -400,17 +404,21 @@ CREATE FUNCTION snowflake._findings_of_integers()
     AS $function$
 DECLARE
     bearable constant numeric := 0.5;
+    -- A rewrite does about 25 MB a second, indexes included: this is a lock of some seconds.
+    large constant bigint := 100 * 1024 * 1024;
 BEGIN
     RETURN QUERY
         SELECT CASE WHEN x.used < 1 THEN 'warning' ELSE 'error' END, format('sequence %s', x.seq),
                format('%s %% of its numbers are used: %s', trunc(100 * x.used), coalesce(x.held_by, 'its last is ' || x.last_number)),
                snowflake._typed_by_holder(snowflake._owner(x.seq),
-                                          format('SELECT snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'')', x.seq))
+                                          format(CASE WHEN x.size >= large
+                                                      THEN 'SELECT * FROM snowflake.conversion_plan(%L, online => true, target => ''bigint'')'
+                                                      ELSE 'SELECT snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'')' END, x.seq))
             FROM (
-                SELECT r.seq, r.held_by, r.last_number,
+                SELECT r.seq, r.held_by, r.size, r.last_number,
                        abs(snowflake._glimpse_last_value(r.seq) - r.first_number) / nullif(abs(r.last_number - r.first_number), 0) AS used
                     FROM (
-                        SELECT q.seqrelid::regclass AS seq, i.held_by,
+                        SELECT q.seqrelid::regclass AS seq, i.held_by, i.size,
                                CASE WHEN q.seqincrement > 0 THEN greatest(q.seqmin, -i.bound - 1)
                                     ELSE least(q.seqmax, i.bound) END::numeric AS first_number,
                                CASE WHEN q.seqincrement > 0 THEN least(q.seqmax, i.bound)

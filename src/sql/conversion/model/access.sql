@@ -32,7 +32,8 @@
 --   run.sql           runs them
 --   all.sql           all sequences at once
 --   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins, views), filling
---                     them (fill), what is in the way (obstacles), the end (swap, cancel), the stages, the plan
+--                     them (fill), what is in the way (obstacles), the end (swap, cancel), the stages, how far it has come
+--                     (progress), the plan
 --   widen.sql         widening one column
 --   set_layout.sql    giving a converted sequence another layout
 --   new_columns.sql   columns that are converted by the command that makes them
@@ -64,6 +65,16 @@ BEGIN
                                        WHERE d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
                                          AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
                                        HAVING count(*) > 0),
+                                  (SELECT format('No sequence fills its key. To make that bigint: CREATE SEQUENCE %s; SELECT '
+                                                 'snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'', also => %L); DROP SEQUENCE %1$s;',
+                                                 stand_in, stand_in, concat_ws('.', n.nspname, c.relname, a.attname))
+                                       FROM pg_constraint k
+                                       JOIN pg_class c ON c.oid = k.conrelid
+                                       JOIN pg_namespace n ON n.oid = c.relnamespace
+                                       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                                       CROSS JOIN LATERAL format('%I.%I', n.nspname, snowflake._free_name(n.nspname, a.attname || '_stand_in')) stand_in
+                                       WHERE k.conrelid = seq AND k.contype = 'p' AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                       ORDER BY a.attnum LIMIT 1),
                                   'To see the sequence of a column: SELECT pg_get_serial_sequence(table, column);');
     ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
         RAISE EXCEPTION 'must be owner of sequence %', s.relname

@@ -54,8 +54,7 @@ CREATE FUNCTION snowflake._fill_text(progress snowflake._fill_progress)
 DECLARE
     took constant interval := clock_timestamp() - progress.started;
 BEGIN
-    RETURN format('filling table %s: %s %% of %s pages, %s left', progress.tab,
-                  least(100 * progress.page / greatest(progress.pages, 1), 100), progress.pages,
+    RETURN format('filling table %s: %s of %s pages, %s left', progress.tab, progress.page, progress.pages,
                   justify_interval(date_trunc('second', greatest(took * (progress.pages - progress.page), '0')
                                                         / greatest(progress.page, 1) + '0.5 s')));
 END
@@ -146,13 +145,18 @@ $function$;
 
 -- Fills the shadow columns of one batch, or of rows that were locked. A lock timeout of the caller's bounds the wait
 -- for each lock; then the next transaction tries again. A statement timeout bounds the batch: it would end each call at about
--- the same page, and the next call begins with the first.
+-- the same page, and the next call begins with the first. The commit of a batch does not wait for the disk: a crash can only
+-- leave the batch to be filled again, because whatever proves that shadows are filled is committed later and waits. With
+-- synchronous standbys it waits, or the batches would get ahead of them, and the commits of others wait for that.
 CREATE FUNCTION snowflake._fill_next(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
     PERFORM snowflake._restart_statement_timeout();
+    IF current_setting('synchronous_standby_names') = '' THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     BEGIN
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);

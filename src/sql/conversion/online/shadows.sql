@@ -8,7 +8,8 @@
 -- shadow (see twins.sql) has a name that tells what it is.
 
 -- Gives the shadow of a column its number, where a check of the table compares the two; for triggers with the
--- condition NEW.shadow IS DISTINCT FROM NEW.column.
+-- condition NEW.shadow IS DISTINCT FROM NEW.column OR NEW.column IS NULL. A column that has lost its NOT NULL since may be
+-- null when the plan has run again, as an error says.
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_keep_shadow'
@@ -257,7 +258,7 @@ BEGIN
                      format('DROP TRIGGER %I ON %s', snowflake._shadow_trigger_name(s.attname), s.relid), NULL),
                     (s.trigger_name IS NULL,
                      format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW '
-                            'WHEN (NEW.%I IS DISTINCT FROM NEW.%I) EXECUTE FUNCTION snowflake._keep_shadow(%L)',
+                            'WHEN (NEW.%I IS DISTINCT FROM NEW.%I OR NEW.%4$I IS NULL) EXECUTE FUNCTION snowflake._keep_shadow(%L)',
                             snowflake._shadow_trigger_name(s.attname), s.relid, s.shadow_name, s.attname, part.seq), NULL),
                     (s.trigger_name IS NULL,
                      format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid, snowflake._shadow_trigger_name(s.attname)), NULL),

@@ -30,6 +30,11 @@ BEGIN
     END IF;
     part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
     PERFORM snowflake._require_no_obstacles(part);
+    IF online AND NOT snowflake._is_converted(part) THEN
+        RETURN QUERY
+            SELECT 0, NULL::text, e, NULL::regclass, NULL::bigint, NULL::name
+                FROM snowflake._online_estimate(snowflake._shadowing(part)) e WHERE e IS NOT NULL;
+    END IF;
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
             FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
