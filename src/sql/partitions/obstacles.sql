@@ -200,32 +200,6 @@ BEGIN
 END
 $function$;
 
--- Lists the replication sets of pglogical and Spock that a table is in. They know it by its OID.
-CREATE FUNCTION snowflake._partition_obstacles_of_replicators(p snowflake._partitioning)
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
-    AS $function$
-DECLARE
-    replicator text;
-    is_replicated boolean;
-BEGIN
-    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
-        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
-                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
-        IF NOT has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
-            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
-                               current_user, p.tab, replicator);
-            CONTINUE;
-        END IF;
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I.replication_set_table WHERE set_reloid = $1)', replicator)
-            INTO is_replicated USING p.tab;
-        IF is_replicated THEN
-            RETURN NEXT format('table %s is in a replication set of %s, which would pass over its partitions: take it out first', p.tab, replicator);
-        END IF;
-    END LOOP;
-END
-$function$;
-
 -- Lists the names that are taken, and the rights that the owner needs to make a table.
 CREATE FUNCTION snowflake._partition_obstacles_of_names(p snowflake._partitioning)
     RETURNS SETOF text
@@ -329,7 +303,7 @@ BEGIN
                   UNION ALL SELECT snowflake._partition_obstacles_of_keys(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_links(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
-                  UNION ALL SELECT snowflake._partition_obstacles_of_replicators(p)
+                  UNION ALL SELECT snowflake._obstacles_of_replicators(p.tab, 'would pass over its partitions: take it out first')
                   UNION ALL SELECT snowflake._partition_obstacles_of_names(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_bound(p)) o(x)

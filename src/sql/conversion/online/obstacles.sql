@@ -29,6 +29,10 @@ BEGIN
                                           WHERE i.indrelid = t.oid AND i.indisvalid AND (i.indisprimary OR i.indisreplident))
             ) why(text);
     RETURN QUERY
+        SELECT snowflake._obstacles_of_replicators(
+                   relid, 'would send the new column to servers that lack it: convert it with a lock, on one server after the other')
+            FROM (SELECT DISTINCT s.relid FROM unnest(shadows) s) s;
+    RETURN QUERY
         SELECT format('column %I of table %s has the name of the shadow of %I: rename it', s.shadow_name, s.relid, s.attname)
             FROM unnest(shadows) s
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attname = s.shadow_name AND NOT a.attisdropped

@@ -317,6 +317,33 @@ BEGIN
 END
 $function$;
 
+-- Lists the replication sets of pglogical and Spock that a table is in, and why that is in the way. They know it by its OID,
+-- and send its columns by name.
+CREATE FUNCTION snowflake._obstacles_of_replicators(tab regclass, why text)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+DECLARE
+    replicator text;
+    is_replicated boolean;
+BEGIN
+    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
+        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
+                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
+        IF NOT has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
+            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
+                               current_user, tab, replicator);
+            CONTINUE;
+        END IF;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I.replication_set_table WHERE set_reloid = $1)', replicator)
+            INTO is_replicated USING tab;
+        IF is_replicated THEN
+            RETURN NEXT format('table %s is in a replication set of %s, which %s', tab, replicator, why);
+        END IF;
+    END LOOP;
+END
+$function$;
+
 -- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._conversion_obstacles(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
