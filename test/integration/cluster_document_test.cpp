@@ -136,9 +136,12 @@ class ClusterDocument : public testing::Test {
     }
 
     void add(const std::string &name, std::vector<std::string> more = {}) {
-        std::vector<std::string> settings = {"wal_level = logical", "max_worker_processes = 32",
+        std::vector<std::string> settings = {"wal_level = logical",
+                                             "max_worker_processes = 32",
+                                             "max_logical_replication_workers = 8",
                                              "wal_receiver_status_interval = 1s",
-                                             "wal_retrieve_retry_interval = 100ms", "fsync = off"};
+                                             "wal_retrieve_retry_interval = 100ms",
+                                             "fsync = off"};
         settings.insert(settings.end(), more.begin(), more.end());
         servers_[name] = std::make_unique<Server>(0, settings);
         Session(server(name)).run("CREATE DATABASE shop");

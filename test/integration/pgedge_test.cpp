@@ -440,7 +440,7 @@ TEST_F(PgEdge, MakesIdsBeforeTheUpdateFromSequencesThatAreRepairedByTheDocument)
     pgedge::leave_max_value(session, "used", 1000000);
     Session other(server());
     other.run("CREATE TEMPORARY SEQUENCE out_of_reach AS integer");
-    const std::string query = command_of_document("SELECT format('ALTER SEQUENCE", ";\n   ```");
+    const std::string query = command_of_document("SELECT format('ALTER SEQUENCE", ";\n```");
     for (const std::string &command : session.texts(query))
         session.run(command);
     for (const char *sequence : {"unused", "wide", "used"})
