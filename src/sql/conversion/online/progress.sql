@@ -21,11 +21,12 @@ $function$;
 
 -- Estimates the time, WAL and disk that the rest of a conversion without a long lock takes, from what was measured (see
 -- docs/converting-online.md); NULL: that is not worth mentioning.
-CREATE FUNCTION snowflake._online_estimate(work snowflake._shadowing)
+CREATE FUNCTION snowflake._online_estimate(part snowflake._conversion_part)
     RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
+    work constant snowflake._shadowing := snowflake._shadowing(part);
     bytes_a_second constant bigint := 10 * 1024 * 1024;
     wal constant numeric := 6;
     disk constant numeric := 1.4;

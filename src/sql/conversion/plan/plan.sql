@@ -33,7 +33,7 @@ BEGIN
     IF online AND NOT snowflake._is_converted(part) THEN
         RETURN QUERY
             SELECT 0, NULL::text, e, NULL::regclass, NULL::bigint, NULL::name
-                FROM snowflake._online_estimate(snowflake._shadowing(part)) e WHERE e IS NOT NULL;
+                FROM snowflake._online_estimate(part) e WHERE e IS NOT NULL;
     END IF;
     RETURN QUERY
         SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
