@@ -73,14 +73,9 @@ COMMENT ON COLUMN snowflake.nodes.written_here IS
 COMMENT ON COLUMN snowflake.nodes.more IS
     'what a later version has to add';
 
--- The role that installs the extension owns the table: a subscription applies rows as the owner of the table.
--- What the functions below write, they write with the rights of the owner.
-DO $install$
-BEGIN
-    EXECUTE format('ALTER TABLE snowflake.nodes OWNER TO %I',
-                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
-END
-$install$;
+-- A superuser owns the table, as it owns the functions: whoever owns it can put a trigger on it, and what arrives by
+-- replication may be written with the rights of a superuser. What the functions below write, they write with the rights of
+-- the owner.
 
 -- Lets rows of snowflake.nodes only be added, and each act once.
 CREATE FUNCTION snowflake._guard_nodes()
@@ -374,13 +369,15 @@ COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
     'gives up node numbers that are reserved for node leases, and tells from when on another instance may have them';
 
 -- The role that installs the extension, such as the owner of the database, can number a server that nobody
--- has numbered. A claim takes no number from another instance, and does not change one that this instance has.
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
+-- role can own the subscription that brings the claims of others.
 DO $install$
 DECLARE
     installer CONSTANT name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake');
 BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.announce_node() TO %I',
                    installer);
+    EXECUTE format('GRANT INSERT ON TABLE snowflake.nodes TO %I', installer);
 END
 $install$;
 
