@@ -391,8 +391,12 @@ DROP TABLE orders;
 -- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers or by a layout with few.
 CALL forget();
 CREATE SEQUENCE few INCREMENT 9223372036854775807;
+CREATE SEQUENCE below INCREMENT 9223372036854775807 MINVALUE -100 MAXVALUE 0 START -5;
+SELECT setval('below', -5);
 SELECT snowflake.set_layout('few', 'epoch=2023-01-01 tick=1ms timestamp:41 node:1 counter:12');
 SELECT snowflake.claim_node() AS the_one_that_fits;
+SELECT snowflake.announce_node();
+SELECT count(*) FROM snowflake.check() WHERE object ~ 'below';
 SELECT snowflake.release_node() IS NOT NULL AS released;
 CALL forget();
 DO $$
@@ -408,7 +412,7 @@ SELECT snowflake.claim_node() = :derived AS derived;
 RESET client_min_messages;
 SELECT snowflake.release_node() IS NOT NULL AS released;
 DROP TABLE many_0, many_1, many_2, many_3, many_4;
-DROP SEQUENCE few;
+DROP SEQUENCE few, below;
 
 -- All of them claimed.
 CALL forget();

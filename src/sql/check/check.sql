@@ -228,7 +228,7 @@ BEGIN
                snowflake._typed_by_holder(snowflake._owner(last.seq), format('SELECT pg_catalog.setval(%L, 1)', last.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, snowflake._glimpse_last_value(q.seqrelid) AS number
                       FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
-                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1
+                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1 AND q.seqmax > 0
                         AND NOT pg_is_other_temp_schema(c.relnamespace)) last
             WHERE last.number < 1;
     RETURN QUERY

@@ -212,10 +212,9 @@ CREATE FUNCTION snowflake._close_guards()
     AS $function$
 DECLARE
     seq oid;
-    minimum bigint;
 BEGIN
-    FOR seq, minimum IN
-        SELECT q.seqrelid, greatest(q.seqmin, 1) -- A guard works above 0.
+    FOR seq IN
+        SELECT q.seqrelid
             FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
             WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
               AND NOT EXISTS (SELECT FROM pg_locks l
@@ -223,9 +222,13 @@ BEGIN
                                     AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
     LOOP
         BEGIN
-            -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
-            IF coalesce(pg_sequence_last_value(seq), 0) < 1 AND snowflake._lock(seq) AND coalesce(pg_sequence_last_value(seq), 0) < 1 THEN
-                PERFORM setval(seq, minimum);
+            -- A session may take the first ID at this moment, or alter the sequence. The lock keeps that from being
+            -- overwritten. A guard works above 0, where not every sequence with this INCREMENT gets.
+            IF coalesce(snowflake._glimpse_last_value(seq), 0) < 1 AND snowflake._lock(seq) THEN
+                PERFORM setval(seq, greatest(q.seqmin, 1))
+                    FROM pg_sequence q
+                    WHERE q.seqrelid = seq AND q.seqincrement = snowflake._guard() AND q.seqmax > 0
+                      AND coalesce(pg_sequence_last_value(seq), 0) < 1;
             END IF;
         EXCEPTION WHEN lock_not_available THEN
             NULL;
