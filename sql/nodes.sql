@@ -133,11 +133,14 @@ CALL arrives(10, 'past', '2000-01-01', 7);
 SELECT snowflake.node();
 SELECT (snowflake.release_node()).node;
 
--- A claim is dated no earlier than those that are known, however absurd: a clock that is behind goes before nobody.
+-- A claim is dated no earlier than those that are known, and not by one that is absurd: whoever claims later would go before it.
+CALL arrives(14, 'hours ahead', now() + '3 hours', 8);
 CALL arrives(15, 'future', '2099-01-01', 9223372036854775807);
 SELECT snowflake.claim_node(11);
-SELECT node, claimed_at FROM snowflake.cluster WHERE is_this_instance;
+SELECT node, claimed_at = (SELECT claimed_at FROM snowflake.cluster WHERE node = 14) AS no_earlier
+    FROM snowflake.cluster WHERE is_this_instance;
 SELECT node FROM snowflake.release_node();
+SELECT snowflake.remove_node(8, 16384, force => true) > now() + '3 hours' AS removed;
 SELECT count(*) FROM snowflake.cluster WHERE is_this_instance;
 -- Its IDs may be of that time.
 SELECT state, message, hint FROM outcome('SELECT snowflake.remove_node(9223372036854775807, 16384)');
@@ -145,7 +148,7 @@ SELECT free_from BETWEEN '2099-01-01 00:00:59' AND '2099-01-01 00:02' AS kept_fr
     FROM snowflake.remove_node(9223372036854775807, 16384, force => true) free_from;
 SELECT snowflake.claim_node(11);
 SELECT node, claimed_at > now() + '1 minute' AS is_later FROM snowflake.cluster WHERE is_this_instance;
-SELECT snowflake.remove_node(8, 16384);
+SELECT snowflake.remove_node(9, 16384);
 SELECT o.state, o.message
     FROM snowflake.cluster c, outcome(format('SELECT snowflake.remove_node(%s, %s)', system_identifier, database)) o
     WHERE c.is_this_instance;
