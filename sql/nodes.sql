@@ -416,6 +416,25 @@ RESET client_min_messages;
 SELECT snowflake.release_node() IS NOT NULL AS released;
 DROP TABLE many_0, many_1, many_2, many_3, many_4;
 DROP SEQUENCE few, below;
+-- Nor does it retire a number for years, by what its own tables and sequences say.
+CALL forget();
+CREATE SEQUENCE hers INCREMENT 9223372036854775807;
+CREATE TABLE of_hers (id bigint PRIMARY KEY DEFAULT snowflake.nextval('hers'));
+INSERT INTO of_hers SELECT snowflake.make_id('2090-01-01', node, 0) FROM generate_series(63, 65) node;
+SELECT setval('hers', max(id)) = max(id) AS far_ahead FROM of_hers;
+ALTER SEQUENCE hers OWNER TO regress_snowflake_user;
+ALTER TABLE of_hers OWNER TO regress_snowflake_user;
+SELECT snowflake.claim_node(63);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.release_node();
+SELECT snowflake.claim_node(65);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.release_node();
+CALL arrives(64, 'lost', '2025-01-01', 8);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.remove_node(8, 16384) free_from;
+-- What nobody needs a right for is believed: IDs of the next ten minutes.
+INSERT INTO of_hers VALUES (snowflake.make_id(now() + '5 minutes', 66, 0));
+SELECT state, message FROM outcome('SELECT snowflake.claim_node(66)');
+DROP TABLE of_hers;
+DROP SEQUENCE hers;
 
 -- All of them claimed.
 CALL forget();
