@@ -207,6 +207,11 @@ INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, data
            claimed_at, '2098-01-01', '2025-01-01', version
         FROM snowflake.cluster WHERE is_this_instance;
 SELECT * FROM outcome('SELECT snowflake.node()');
+-- Nor does it get the number back once another has claimed it.
+BEGIN;
+CALL arrives(12, E'suc\ncessor', now(), 6);
+SELECT state, message, hint FROM outcome('SELECT snowflake.claim_node(12)');
+ROLLBACK;
 SELECT snowflake.claim_node(13), snowflake.node();
 
 -- Saying it again.
@@ -391,7 +396,8 @@ SET snowflake.node = 0;
 SELECT * FROM snowflake.release_node();
 DROP TABLE orders;
 
--- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers or by a layout with few.
+-- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers, by a layout with few, or by
+-- what looks like a guard and has no room above 0.
 CALL forget();
 CREATE SEQUENCE few INCREMENT 9223372036854775807;
 CREATE SEQUENCE below INCREMENT 9223372036854775807 MINVALUE -100 MAXVALUE 0 START -5;

@@ -236,9 +236,14 @@ void check_latest_ids(const Start &start, std::int32_t node) {
 }
 
 void require_claimable(const Start &start, std::int32_t node, int setting) {
-    const auto as_setting = start.registry.judge(node, start.now_us);
-    if (as_setting.standing == Standing::removed)
-        return; // an explicit claim comes back
+    auto as_setting = start.registry.judge(node, start.now_us);
+    if (as_setting.standing == Standing::removed) {
+        // An explicit claim comes back, unless another has made one since.
+        as_setting.reason = start.registry.better_claim(node, nullptr);
+        if (as_setting.reason == nullptr)
+            return;
+        as_setting.standing = Standing::taken;
+    }
     if (as_setting.standing != Standing::valid)
         raise_refused(as_setting.standing == Standing::copied
                           ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
@@ -529,7 +534,7 @@ std::int32_t take_over(bool forced) {
     if (!forced && (major == nullptr || atoi(major) >= PG_VERSION_NUM / 10000))
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
-                       predecessor->name),
+                       one_line(predecessor->name)),
                 errdetail("It may be a copy beside that instance."),
                 errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
                         "SELECT snowflake.take_over_node(true);"));
