@@ -51,6 +51,14 @@ SET SESSION AUTHORIZATION regress_snowflake_guest;
 SELECT snowflake._try_partition(:part, 1::smallint, '{1}');
 RESET SESSION AUTHORIZATION;
 SELECT snowflake._try_partition(:part, 1::smallint, '{1, 100}');
+-- Nor does anybody learn what is in a table of others, by the statistics of the server.
+ANALYZE closed.parent;
+SELECT 'closed.parent'::regclass::oid AS parent \gset
+SELECT snowflake._null_fraction(:parent, 5::smallint);
+SET SESSION AUTHORIZATION regress_snowflake_guest;
+SELECT snowflake._null_fraction(:parent, 5::smallint);
+RESET SESSION AUTHORIZATION;
+
 -- An expression is not printed with the columns of what it does not belong to.
 SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}', '{x}')
     FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation

@@ -40,7 +40,8 @@ CREATE FUNCTION snowflake._pages_of(tab regclass)
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
--- Returns which part of a column's values the statistics of the server take for null; NULL: there are no statistics.
+-- Returns which part of a column's values the statistics of the server take for null; NULL: there are no
+-- statistics, or the caller cannot act for the owner.
 CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
     RETURNS real
     AS 'MODULE_PATHNAME', 'snowflake_null_fraction'
