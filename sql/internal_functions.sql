@@ -58,6 +58,9 @@ SELECT snowflake._null_fraction(:parent, 5::smallint);
 SET SESSION AUTHORIZATION regress_snowflake_guest;
 SELECT snowflake._null_fraction(:parent, 5::smallint);
 RESET SESSION AUTHORIZATION;
+-- Nothing that is no error is raised as one.
+SELECT state, snowflake._raise(state, 'what is no error') FROM unnest('{00000,01000,02000}'::text[]) state;
+SELECT snowflake._raise('03000', 'what is one');
 
 -- An expression is not printed with the columns of what it does not belong to.
 SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}', '{x}')
