@@ -38,7 +38,7 @@ CREATE FUNCTION snowflake._fill_pages(
 CREATE FUNCTION snowflake._pages_of(tab regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Returns which part of a column's values the statistics of the server take for null; NULL: there are no
 -- statistics, or the caller cannot act for the owner.
