@@ -514,7 +514,8 @@ BEGIN
             WHERE described.last_timestamp < next_year;
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
-               format('ALTER SEQUENCE %s NO MAXVALUE', k.seq)
+               concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END,
+                      CASE WHEN q.seqincrement < 0 THEN ' INCREMENT BY 1' END, ' NO MAXVALUE')
             FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
             JOIN pg_sequence q ON q.seqrelid = k.seq
             CROSS JOIN LATERAL snowflake.describe(k.layout) described
