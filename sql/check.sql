@@ -163,6 +163,17 @@ CALL mend('customers|readings|by_region');
 SELECT * FROM findings WHERE object <> 'sequence checked.short' OR finding ~ 'layout';
 DROP TABLE layouts;
 DROP SEQUENCE short;
+-- A MAXVALUE has bounds of its own where a sequence descends, or is of another type.
+CREATE SEQUENCE down AS integer INCREMENT -1;
+CREATE SEQUENCE small AS smallint;
+CREATE TABLE below (id bigint DEFAULT snowflake.nextval('down'), n bigint DEFAULT snowflake.nextval('small'));
+SELECT object, command FROM findings WHERE finding ~ 'MAXVALUE';
+\pset tuples_only on
+SELECT command FROM findings WHERE finding ~ 'MAXVALUE' \gexec
+\pset tuples_only off
+INSERT INTO below DEFAULT VALUES;
+DROP TABLE below;
+DROP SEQUENCE down, small;
 
 -- Sequences that do not last as long as their tables.
 CREATE UNLOGGED SEQUENCE fleeting INCREMENT BY 9223372036854775807;

@@ -174,5 +174,12 @@ SELECT table_name, column_name, data_type FROM columns WHERE column_name = 'sku'
 INSERT INTO "Products" VALUES (2147483648);
 INSERT INTO stock VALUES (2147483648), (2147483649);
 
+-- That no ID can be made in a layout does not matter here.
+SELECT snowflake._minimum_of('epoch=2090-01-01 tick=1ms timestamp:41 node:10 counter:12') AS layout \gset
+CREATE SEQUENCE later_id_seq MINVALUE :layout MAXVALUE 9223372036854775806;
+CREATE TABLE later (id integer DEFAULT nextval('later_id_seq') CHECK (id > 0));
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('later_id_seq', target => 'bigint');
+SELECT snowflake.convert_sequence_to_snowflake('later_id_seq', target => 'bigint');
+
 DROP SCHEMA wide CASCADE;
 DROP ROLE regress_snowflake_clerk;

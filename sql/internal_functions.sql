@@ -51,6 +51,37 @@ SET SESSION AUTHORIZATION regress_snowflake_guest;
 SELECT snowflake._try_partition(:part, 1::smallint, '{1}');
 RESET SESSION AUTHORIZATION;
 SELECT snowflake._try_partition(:part, 1::smallint, '{1, 100}');
+-- Nor does anybody learn what is in a table of others, by the statistics of the server.
+ANALYZE closed.parent;
+SELECT 'closed.parent'::regclass::oid AS parent \gset
+SELECT snowflake._null_fraction(:parent, 5::smallint);
+SET SESSION AUTHORIZATION regress_snowflake_guest;
+SELECT snowflake._null_fraction(:parent, 5::smallint);
+RESET SESSION AUTHORIZATION;
+-- Nothing that is no error is raised as one.
+SELECT state, snowflake._raise(state, 'what is no error') FROM unnest('{00000,01000,02000}'::text[]) state;
+SELECT snowflake._raise('03000', 'what is one');
+-- What a wrapper hides from the planner is refused in a parallel worker.
+CREATE FUNCTION hostile.called(call text) RETURNS text LANGUAGE plpgsql PARALLEL SAFE AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE 'SELECT snowflake.' || call INTO result;
+    RETURN result;
+END $$;
+SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT hostile.called('_last_value(''snowflake.id_seq'')');
+SELECT hostile.called('_greatest_value(''closed.parent'', 4::smallint)');
+SELECT hostile.called('_as_of_now(''SELECT $1'', ROW(1, 2))');
+SELECT hostile.called('_fill_pages(''closed.child'', ''{}'', ''{}'', 0, 1, false)');
+SELECT hostile.called('_lock(''closed.child''::regclass)');
+SELECT hostile.called('_wait_for_holders(''closed.child''::regclass)');
+SELECT hostile.called('_pages_of(''closed.child'')');
+SELECT hostile.called('_own_as_serial(''closed.child_id_seq'')');
+SELECT hostile.called('_hold_schema(''closed.child''::regclass)');
+SELECT hostile.called('_set_redirect(true)');
+SELECT count(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+
 -- An expression is not printed with the columns of what it does not belong to.
 SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}', '{x}')
     FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation

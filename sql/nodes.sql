@@ -133,11 +133,14 @@ CALL arrives(10, 'past', '2000-01-01', 7);
 SELECT snowflake.node();
 SELECT (snowflake.release_node()).node;
 
--- A claim is dated no earlier than those that are known, however absurd: a clock that is behind goes before nobody.
+-- A claim is dated no earlier than those that are known, and not by one that is absurd: whoever claims later would go before it.
+CALL arrives(14, 'hours ahead', now() + '3 hours', 8);
 CALL arrives(15, 'future', '2099-01-01', 9223372036854775807);
 SELECT snowflake.claim_node(11);
-SELECT node, claimed_at FROM snowflake.cluster WHERE is_this_instance;
+SELECT node, claimed_at = (SELECT claimed_at FROM snowflake.cluster WHERE node = 14) AS no_earlier
+    FROM snowflake.cluster WHERE is_this_instance;
 SELECT node FROM snowflake.release_node();
+SELECT snowflake.remove_node(8, 16384, force => true) > now() + '3 hours' AS removed;
 SELECT count(*) FROM snowflake.cluster WHERE is_this_instance;
 -- Its IDs may be of that time.
 SELECT state, message, hint FROM outcome('SELECT snowflake.remove_node(9223372036854775807, 16384)');
@@ -145,7 +148,7 @@ SELECT free_from BETWEEN '2099-01-01 00:00:59' AND '2099-01-01 00:02' AS kept_fr
     FROM snowflake.remove_node(9223372036854775807, 16384, force => true) free_from;
 SELECT snowflake.claim_node(11);
 SELECT node, claimed_at > now() + '1 minute' AS is_later FROM snowflake.cluster WHERE is_this_instance;
-SELECT snowflake.remove_node(8, 16384);
+SELECT snowflake.remove_node(9, 16384);
 SELECT o.state, o.message
     FROM snowflake.cluster c, outcome(format('SELECT snowflake.remove_node(%s, %s)', system_identifier, database)) o
     WHERE c.is_this_instance;
@@ -204,6 +207,11 @@ INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, data
            claimed_at, '2098-01-01', '2025-01-01', version
         FROM snowflake.cluster WHERE is_this_instance;
 SELECT * FROM outcome('SELECT snowflake.node()');
+-- Nor does it get the number back once another has claimed it.
+BEGIN;
+CALL arrives(12, E'suc\ncessor', now(), 6);
+SELECT state, message, hint FROM outcome('SELECT snowflake.claim_node(12)');
+ROLLBACK;
 SELECT snowflake.claim_node(13), snowflake.node();
 
 -- Saying it again.
@@ -388,11 +396,16 @@ SET snowflake.node = 0;
 SELECT * FROM snowflake.release_node();
 DROP TABLE orders;
 
--- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers or by a layout with few.
+-- A role that may make tables and sequences keeps nobody from a number, by IDs of all numbers, by a layout with few, or by
+-- what looks like a guard and has no room above 0.
 CALL forget();
 CREATE SEQUENCE few INCREMENT 9223372036854775807;
+CREATE SEQUENCE below INCREMENT 9223372036854775807 MINVALUE -100 MAXVALUE 0 START -5;
+SELECT setval('below', -5);
 SELECT snowflake.set_layout('few', 'epoch=2023-01-01 tick=1ms timestamp:41 node:1 counter:12');
 SELECT snowflake.claim_node() AS the_one_that_fits;
+SELECT snowflake.announce_node();
+SELECT count(*) FROM snowflake.check() WHERE object ~ 'below';
 SELECT snowflake.release_node() IS NOT NULL AS released;
 CALL forget();
 DO $$
@@ -408,7 +421,26 @@ SELECT snowflake.claim_node() = :derived AS derived;
 RESET client_min_messages;
 SELECT snowflake.release_node() IS NOT NULL AS released;
 DROP TABLE many_0, many_1, many_2, many_3, many_4;
-DROP SEQUENCE few;
+DROP SEQUENCE few, below;
+-- Nor does it retire a number for years, by what its own tables and sequences say.
+CALL forget();
+CREATE SEQUENCE hers INCREMENT 9223372036854775807;
+CREATE TABLE of_hers (id bigint PRIMARY KEY DEFAULT snowflake.nextval('hers'));
+INSERT INTO of_hers SELECT snowflake.make_id('2090-01-01', node, 0) FROM generate_series(63, 65) node;
+SELECT setval('hers', max(id)) = max(id) AS far_ahead FROM of_hers;
+ALTER SEQUENCE hers OWNER TO regress_snowflake_user;
+ALTER TABLE of_hers OWNER TO regress_snowflake_user;
+SELECT snowflake.claim_node(63);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.release_node();
+SELECT snowflake.claim_node(65);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.release_node();
+CALL arrives(64, 'lost', '2025-01-01', 8);
+SELECT free_from BETWEEN now() AND now() + '1 hour' AS soon_free FROM snowflake.remove_node(8, 16384) free_from;
+-- What nobody needs a right for is believed: IDs of the next ten minutes.
+INSERT INTO of_hers VALUES (snowflake.make_id(now() + '5 minutes', 66, 0));
+SELECT state, message FROM outcome('SELECT snowflake.claim_node(66)');
+DROP TABLE of_hers;
+DROP SEQUENCE hers;
 
 -- All of them claimed.
 CALL forget();

@@ -325,8 +325,8 @@ Datum snowflake_raise(PG_FUNCTION_ARGS) {
     const char *hint = argument(3);
     constexpr const char *characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     if (message == nullptr || state == nullptr || std::strlen(state) != 5 ||
-        std::strspn(state, characters) != 5)
-        PG_RETURN_NULL();
+        std::strspn(state, characters) != 5 || (state[0] == '0' && state[1] <= '2'))
+        PG_RETURN_NULL(); // The classes 00, 01 and 02 are of no errors.
     // The server sets it again where the error is caught.
     error_context_stack = nullptr;
     ereport(ERROR, errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),

@@ -12,6 +12,7 @@ void require_rows(int status) {
 }
 
 void execute_as_of_now(const char *text, int parameters, Oid *types, Datum *values) {
+    PreventCommandIfParallelMode("_as_of_now()"); // which cannot take the latest snapshot
     SPIPlanPtr plan = SPI_prepare(text, parameters, types);
     if (plan == nullptr)
         require_rows(SPI_result);

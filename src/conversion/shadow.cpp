@@ -307,6 +307,7 @@ HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
 Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits) {
     PreventCommandIfReadOnly("_fill_pages()");
     PreventCommandDuringRecovery("_fill_pages()");
+    PreventCommandIfParallelMode("_fill_pages()");
     Relation table = open_to_fill(table_oid, pairs, count);
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};

@@ -171,6 +171,9 @@ Datum snowflake_restart_statement_timeout(FunctionCallInfo) {
 // _null_fraction(oid, smallint) returns real
 SNOWFLAKE_FUNCTION(snowflake_null_fraction);
 Datum snowflake_null_fraction(PG_FUNCTION_ARGS) {
+    const Oid owner = server::owner_of(PG_GETARG_OID(0));
+    if (!OidIsValid(owner) || !acting_role::may_become(owner))
+        PG_RETURN_NULL();
     HeapTuple tuple =
         SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(PG_GETARG_OID(0)),
                         Int16GetDatum(PG_GETARG_INT16(1)), BoolGetDatum(false)); // not of children

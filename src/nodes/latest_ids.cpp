@@ -1,5 +1,7 @@
 #include "latest_ids.hpp"
 
+#include "pure/lease.hpp"
+#include "server/clock.hpp"
 #include "server/layout_datum.hpp"
 #include "server/maximum_index.hpp"
 
@@ -11,7 +13,9 @@ constexpr int most_ids = 256; // of a table
 
 // Tables whose IDs are looked at: those with many pages first.
 constexpr const char *tables =
-    "SELECT a.attrelid, a.attnum, s.layout FROM snowflake.sequences s "
+    "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(c.relowner, x.extowner) "
+    "FROM snowflake.sequences s "
+    "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
     "JOIN pg_catalog.pg_attribute a "
     "ON a.attrelid = s.table_name::pg_catalog.oid AND a.attname = s.column_name "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
@@ -21,18 +25,20 @@ constexpr const char *tables =
 
 } // namespace
 
-void LatestIds::note(std::int64_t id, Layout layout, Oid table) {
+void LatestIds::note(std::int64_t id, Layout layout, std::int64_t believed_us, Oid table) {
     if (!layout.contains(id) || layout.is_count(id))
         return;
     const Fields fields = layout.split(id);
     if (fields.node < 1 || fields.node > last_claimable_node)
         return;
     Latest &latest = latest_[fields.node];
-    if (const std::int64_t made_us = layout.unix_us(fields.tick); made_us > latest.unix_us)
+    const std::int64_t made_us = layout.unix_us(fields.tick);
+    if (made_us > latest.unix_us && made_us <= believed_us)
         latest = {.unix_us = made_us, .table = table};
 }
 
-void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout) {
+void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout,
+                        std::int64_t believed_us) {
     if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
         return;
     Relation table = try_relation_open(table_oid, NoLock);
@@ -50,7 +56,7 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout) {
             bool is_null = false;
             const Datum value = slot_getattr(slot, attribute, &is_null);
             if (!is_null)
-                note(DatumGetInt64(value), layout, table_oid);
+                note(DatumGetInt64(value), layout, believed_us, table_oid);
         }
         ExecDropSingleTupleTableSlot(slot);
         index_endscan(scan);
@@ -70,7 +76,8 @@ const LatestIds &LatestIds::look() {
             return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, number, &is_null);
         };
         latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)),
-                            layout_from_datum(column(3)));
+                            layout_from_datum(column(3)),
+                            DatumGetBool(column(4)) ? INT64_MAX : clock_us() + furthest_ahead_us);
     }
     SPI_finish();
     return *latest_ids;

@@ -11,7 +11,9 @@ class LatestIds {
   public:
     // Looks at the latest IDs in tables whose default makes them in its sequence's layout: at no
     // more than some hundred IDs a table and some hundred tables, by their indexes. Waits for no
-    // lock, and runs no code of users. The current role must be a superuser. palloc'd.
+    // lock, and runs no code of users. Whoever may make a table can write IDs of any time into it:
+    // one that is not of a role that may act for the installer is believed as far ahead as anybody
+    // may take IDs. The current role must be a superuser. palloc'd.
     static const LatestIds &look();
 
     // What the IDs tell of a number at this time, in Unix microseconds.
@@ -34,8 +36,8 @@ class LatestIds {
         Oid table;
     };
 
-    void look_at(Oid table, AttrNumber attribute, Layout layout);
-    void note(std::int64_t id, Layout layout, Oid table);
+    void look_at(Oid table, AttrNumber attribute, Layout layout, std::int64_t believed_us);
+    void note(std::int64_t id, Layout layout, std::int64_t believed_us, Oid table);
 
     Latest latest_[last_claimable_node + 1];
 };

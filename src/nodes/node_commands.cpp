@@ -4,6 +4,7 @@
 #include "former_self.hpp"
 #include "latest_ids.hpp"
 #include "node_errors.hpp"
+#include "pure/lease.hpp"
 #include "server/clock.hpp"
 #include "server_place.hpp"
 #include "settings.hpp"
@@ -78,19 +79,27 @@ void require_credible_clock(const Start &start) {
                 errhint("Set the system clock of the server."));
 }
 
-// Finds the time of the last ID that this database can have made with a number.
+// Finds the time of the last ID that this database can have made with a number. Whoever may make a
+// sequence can put it in the year 2090: one that is not of a role that may act for the installer
+// is believed as far ahead as anybody may take IDs.
 std::int64_t last_id_us(std::int32_t first, std::int32_t last) {
     const LatestIds &latest_ids = LatestIds::look();
     std::int64_t latest = 0;
     for (std::int32_t node = first; node <= last; ++node)
         latest = std::max(latest, latest_ids.latest_us(node));
     SPI_connect();
-    Oid types[] = {INT4OID, INT4OID};
-    Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
-    if (SPI_execute_with_args("SELECT pg_catalog.max(last_timestamp) FROM snowflake.sequences "
-                              "WHERE layout OPERATOR(snowflake.=) snowflake.layout_of(sequence) "
-                              "AND last_node BETWEEN $1 AND $2",
-                              2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+    Oid types[] = {INT4OID, INT4OID, TIMESTAMPTZOID};
+    Datum values[] = {
+        Int32GetDatum(first), Int32GetDatum(last),
+        TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
+    if (SPI_execute_with_args(
+            "SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
+            "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
+            "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
+            "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
+            "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
+            "OR snowflake._may_act_for(c.relowner, x.extowner))",
+            3, types, values, nullptr, true, 1) != SPI_OK_SELECT)
         elog(ERROR, "cannot look for sequences with snowflake IDs");
     bool is_null = true;
     const Datum time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
@@ -227,9 +236,14 @@ void check_latest_ids(const Start &start, std::int32_t node) {
 }
 
 void require_claimable(const Start &start, std::int32_t node, int setting) {
-    const auto as_setting = start.registry.judge(node, start.now_us);
-    if (as_setting.standing == Standing::removed)
-        return; // an explicit claim comes back
+    auto as_setting = start.registry.judge(node, start.now_us);
+    if (as_setting.standing == Standing::removed) {
+        // An explicit claim comes back, unless another has made one since.
+        as_setting.reason = start.registry.better_claim(node, nullptr);
+        if (as_setting.reason == nullptr)
+            return;
+        as_setting.standing = Standing::taken;
+    }
     if (as_setting.standing != Standing::valid)
         raise_refused(as_setting.standing == Standing::copied
                           ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
@@ -520,7 +534,7 @@ std::int32_t take_over(bool forced) {
     if (!forced && (major == nullptr || atoi(major) >= PG_VERSION_NUM / 10000))
         ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                 errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
-                       predecessor->name),
+                       one_line(predecessor->name)),
                 errdetail("It may be a copy beside that instance."),
                 errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
                         "SELECT snowflake.take_over_node(true);"));

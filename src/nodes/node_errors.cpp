@@ -54,9 +54,10 @@ constexpr const char *hint_to_settle =
                                       "SELECT snowflake.ignore_node(%s);",
                                       arguments_for(better.about));
     ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d belongs to another instance, \"%s\"", node, better.name),
+            errmsg("snowflake node %d belongs to another instance, \"%s\"", node,
+                   one_line(better.name)),
             errdetail("It claimed the number at %s, and runs at %s.", time_text(better.claimed_at),
-                      better.where),
+                      one_line(better.where)),
             errhint("%s %s", how_to_claim_another(), more));
     pg_unreachable();
 }
@@ -65,7 +66,8 @@ constexpr const char *hint_to_settle =
     ereport(ERROR, errcode(error_code),
             errmsg("snowflake node %d was taken from this instance, as from one that is gone",
                    removal.first),
-            errdetail("A server at %s did so at %s.", removal.where, time_text(removal.said_at)),
+            errdetail("A server at %s did so at %s.", one_line(removal.where),
+                      time_text(removal.said_at)),
             errhint("%s", how_to_claim_another()));
     pg_unreachable();
 }
@@ -73,18 +75,19 @@ constexpr const char *hint_to_settle =
 [[noreturn]] void raise_kept_free(int error_code, int node, const StoredAct &ended) {
     ereport(ERROR, errcode(error_code),
             errmsg("snowflake node %d is kept free until %s", node, time_text(ended.free_from)),
-            errdetail("Its last holder, \"%s\", may have made IDs up to that time.", ended.name),
+            errdetail("Its last holder, \"%s\", may have made IDs up to that time.",
+                      one_line(ended.name)),
             errhint("%s If its last holder cannot have done so: SELECT snowflake.ignore_node(%s);",
                     how_to_claim_another(), arguments_for(ended.about)));
     pg_unreachable();
 }
 
 [[noreturn]] void raise_copied(int error_code, const StoredAct &proof) {
-    ereport(
-        ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
-        errdetail("The original runs at %s, this server at %s.", proof.where, server_place::here()),
-        errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
-                "If the other is gone for good: SELECT snowflake.take_over_node();"));
+    ereport(ERROR, errcode(error_code), errmsg("this server is a copy of another, which is in use"),
+            errdetail("The original runs at %s, this server at %s.", one_line(proof.where),
+                      server_place::here()),
+            errhint("To make this server an instance of its own: SELECT snowflake.separate_copy(); "
+                    "If the other is gone for good: SELECT snowflake.take_over_node();"));
     pg_unreachable();
 }
 
@@ -92,10 +95,10 @@ void report_rival(const registry::Registry &registry, const StoredAct &own, cons
                   int node) {
     ereport(WARNING,
             errmsg("snowflake node %d of this instance was claimed by another, \"%s\", too", node,
-                   rival.name),
+                   one_line(rival.name)),
             errdetail(
                 "The other has had it since %s, and runs at %s; this instance has had it since %s.",
-                time_text(registry.counts_from(rival, node)), rival.where,
+                time_text(registry.counts_from(rival, node)), one_line(rival.where),
                 time_text(registry.counts_from(own, node))),
             registry.goes_before(own, rival, node)
                 ? errhint("The other stops once it hears of this. If it does not receive "
@@ -106,7 +109,7 @@ void report_rival(const registry::Registry &registry, const StoredAct &own, cons
 
 void report_copy(const StoredAct &counterpart) {
     ereport(WARNING, errmsg("a server that is a copy of this one, or its original, is in use"),
-            errdetail("The other runs at %s, this server at %s.", counterpart.where,
+            errdetail("The other runs at %s, this server at %s.", one_line(counterpart.where),
                       server_place::here()),
             errhint("On the copy: SELECT snowflake.separate_copy();"));
 }
@@ -120,6 +123,14 @@ bool is_of_double(const registry::Registry &registry, const StoredAct &arrived) 
 }
 
 } // namespace
+
+const char *one_line(const char *text) {
+    char *copy = pstrdup(text);
+    for (char *c = copy; *c != '\0'; ++c)
+        if (static_cast<unsigned char>(*c) < ' ' || *c == '\x7f')
+            *c = '?';
+    return copy;
+}
 
 const char *time_text(std::int64_t unix_us) {
     return pstrdup(timestamptz_to_str(unix_us - server::unix_to_server_us));
@@ -140,12 +151,12 @@ const char *how_to_claim_another() {
 }
 
 void raise_upgraded(const StoredAct &former) {
-    ereport(
-        ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-        errmsg("this database had snowflake node %d before pg_upgrade", former.first),
-        errdetail("The other servers know it as that of an instance that ran at %s.", former.where),
-        errhint("If that is gone: SELECT snowflake.take_over_node(); To have another number "
-                "beside it: SELECT snowflake.claim_node(number);"));
+    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("this database had snowflake node %d before pg_upgrade", former.first),
+            errdetail("The other servers know it as that of an instance that ran at %s.",
+                      one_line(former.where)),
+            errhint("If that is gone: SELECT snowflake.take_over_node(); To have another number "
+                    "beside it: SELECT snowflake.claim_node(number);"));
     pg_unreachable();
 }
 
@@ -176,15 +187,15 @@ void raise_moved(const StoredAct &last_act) {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("this server is not where it claimed its snowflake node"),
             errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
-                      last_act.where, server_place::here()),
+                      one_line(last_act.where), server_place::here()),
             errhint("%s", hint_to_settle));
     pg_unreachable();
 }
 
 void report_moved(const char *before) {
     ereport(WARNING, errmsg("this server goes on with the snowflake node of another place"),
-            errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.", before,
-                      server_place::here()),
+            errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
+                      one_line(before), server_place::here()),
             errhint("%s", hint_to_settle));
 }
 

@@ -28,6 +28,10 @@ void report_arrival(const registry::Registry &registry, const registry::StoredAc
 // palloc'd.
 const char *how_to_claim_another();
 
+// Returns a text of another server with a question mark in the place of each control character, as
+// check() shows it. palloc'd.
+const char *one_line(const char *text);
+
 // Returns a time, in Unix microseconds, as text. palloc'd.
 const char *time_text(std::int64_t unix_us);
 

@@ -24,6 +24,10 @@ inline constexpr std::int32_t last_claimable_node = default_layout.last_node();
 // its IDs.
 inline constexpr std::int64_t clock_tolerance_us = 60'000'000;
 
+// How far ahead a claim may be dated for the clock here, rather than the one there, to be taken for
+// wrong: a clock that is set to another time zone is hours behind.
+inline constexpr std::int64_t believed_lead_us = 24 * 60 * clock_tolerance_us;
+
 // Who makes IDs: a database of a server, because that is what has sequences of its own. copy is 0,
 // or a number that tells a physical copy from its original.
 struct Instance {
@@ -388,13 +392,15 @@ class Registry {
     }
 
     // Returns the claimed_at of a claim that is made now: no earlier than that of any claim of
-    // another instance that stands.
+    // another instance that stands, unless that one is too far ahead to be believed. All later
+    // claims would go before this one.
     [[nodiscard]] constexpr std::int64_t next_claimed_at(std::int64_t now) const noexcept {
         std::int64_t latest = now;
         for (const AnyAct &act : acts_) {
             const std::int32_t node = act.first < 1 ? 1 : act.first;
-            if (act.claimed_at > latest && node <= last_claimable_node && act.about != self_ &&
-                !is_ignored(act.about) && stands(act, node))
+            if (act.claimed_at > latest && act.claimed_at <= now + believed_lead_us &&
+                node <= last_claimable_node && act.about != self_ && !is_ignored(act.about) &&
+                stands(act, node))
                 latest = act.claimed_at;
         }
         return latest;

@@ -10,6 +10,10 @@
 
 namespace snowflake {
 
+// How far ahead of the clock a batch can put the sequence if the caller may not set it: so far that
+// in the default layout any batch that begins with the clock is possible.
+inline constexpr std::int64_t furthest_ahead_us = 600'000'000;
+
 // IDs of one tick. A lease that is used up still tells its tick and the state of the page.
 struct Lease {
     std::int64_t left = 0; // IDs that can still be handed out; 0: there is no lease

@@ -30,10 +30,6 @@ struct Granted {
     XLogRecPtr lsn;
 };
 
-// How far ahead of the clock a batch can put the sequence if the caller may not set it: so far that
-// in the default layout any batch that begins with the clock is possible.
-constexpr std::int64_t furthest_ahead_us = 600 * USECS_PER_SEC;
-
 Limits limits_of(const Sequence &sequence, Layout layout, std::int64_t now_us,
                  const Wanted &wanted) {
     Limits limits{.max_value = sequence.definition.max_value};

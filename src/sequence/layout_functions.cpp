@@ -120,14 +120,15 @@ Datum snowflake_makes_ids(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(sequence_kind::is_snowflake(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 
-// layout_of(regclass) returns snowflake.layout
+// layout_of(regclass) returns snowflake.layout. Like the server's own functions it returns null
+// where there is no such relation, lest a query on the catalog fail because another session drops
+// one.
 SNOWFLAKE_FUNCTION(snowflake_layout_of);
 Datum snowflake_layout_of(PG_FUNCTION_ARGS) {
     const Oid relid = PG_GETARG_OID(0);
     const char relkind = get_rel_relkind(relid);
     if (relkind == '\0')
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("sequence with OID %u does not exist", relid));
+        PG_RETURN_NULL();
     if (relkind != RELKIND_SEQUENCE)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a sequence", get_rel_name(relid)));

@@ -56,6 +56,7 @@ void set(Oid sibling, bool on) {
                 errmsg("permission denied to redirect the server's own nextval"),
                 errdetail("Only a superuser can change functions of the server."));
     PreventCommandIfReadOnly("redirect_nextval()");
+    PreventCommandIfParallelMode("redirect_nextval()");
     LockDatabaseObject(ProcedureRelationId, F_NEXTVAL, 0, ShareUpdateExclusiveLock);
     const Oid ours = support_function(sibling);
     // Locked against being dropped meanwhile.

@@ -113,6 +113,7 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 void hold_schema(Oid relation) {
     PreventCommandIfReadOnly("_hold_schema()");
     PreventCommandDuringRecovery("_hold_schema()");
+    PreventCommandIfParallelMode("_hold_schema()");
     if (!is_at_hand(relation))
         return;
     const Oid schema = get_rel_namespace(relation);
@@ -149,6 +150,7 @@ void wait_for_holders(Oid relation) {
 // A session does not wait for a lock that it could not have, and the relation can change hands
 // while it waits: the owner is looked up before and after.
 bool lock(Oid relation, LOCKMODE mode) {
+    PreventCommandIfParallelMode("_lock()");
     if (!is_at_hand(relation))
         return false;
     LockRelationOid(relation, mode);

@@ -53,7 +53,14 @@ void make_nothing_in_the_schema(Session &session) {
           " AS 'SELECT 1::bigint'",
           "CREATE TABLE snowflake.pg_class (oid oid)", "ALTER SCHEMA snowflake RENAME TO melted",
           "ALTER FUNCTION snowflake.nextval(regclass) SECURITY DEFINER",
-          "DROP FUNCTION snowflake.nextval(regclass)"})
+          "DROP FUNCTION snowflake.nextval(regclass)",
+          // Replication may write the registry as a superuser.
+          "CREATE TRIGGER t BEFORE INSERT ON snowflake.nodes FOR EACH ROW EXECUTE FUNCTION"
+          " suppress_redundant_updates_trigger()",
+          "CREATE RULE r AS ON INSERT TO snowflake.nodes DO ALSO NOTHING",
+          "CREATE INDEX ON snowflake.nodes (lower(name))",
+          "ALTER TABLE snowflake.nodes ADD CHECK (node > 0)",
+          "ALTER TABLE snowflake.nodes ENABLE ROW LEVEL SECURITY"})
         EXPECT_EQ(session.sqlstate(statement), not_permitted) << statement;
 }
 
@@ -62,6 +69,7 @@ TEST_F(Install, TheOwnerOfADatabaseInstallsButDoesNotOwnTheCode) {
     session.run(create);
     EXPECT_GT(session.number("SELECT snowflake.nextval()"), 0);
     make_nothing_in_the_schema(session);
+    EXPECT_EQ(session.number("SELECT snowflake.claim_node()"), 7);
     EXPECT_EQ(session.sqlstate("SET snowflake.node = 8"), not_permitted);
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), 7);
     session.run("SELECT setval('snowflake.id_seq', 5)");

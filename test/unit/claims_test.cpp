@@ -609,6 +609,13 @@ TEST(Claims, AreDatedNoEarlierThanThoseThatAreKnown) {
     EXPECT_EQ(see(first).next_claimed_at(at(1)), at(3));
 }
 
+TEST(Claims, AreNotDatedByAClockFarAhead) {
+    constexpr std::int64_t hour = 3600;
+    const std::vector<Act> acts = {claim(other, 7, 24 * hour + 3), claim(third, 6, hour)};
+    EXPECT_EQ(see(acts).next_claimed_at(at(2)), at(hour));
+    EXPECT_EQ(see(acts).next_claimed_at(at(3)), at(24 * hour + 3));
+}
+
 TEST(Claims, AreSaidLaterThanAllThatIsKnownOfTheInstance) {
     const std::vector<Act> acts = {claim(me, 7, 10), claim(other, 7, 20)};
     EXPECT_EQ(see(acts).next_said_at(me, at(9)), at(10) + 1);

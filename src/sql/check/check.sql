@@ -228,7 +228,7 @@ BEGIN
                snowflake._typed_by_holder(snowflake._owner(last.seq), format('SELECT pg_catalog.setval(%L, 1)', last.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, snowflake._glimpse_last_value(q.seqrelid) AS number
                       FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
-                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1
+                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1 AND q.seqmax > 0
                         AND NOT pg_is_other_temp_schema(c.relnamespace)) last
             WHERE last.number < 1;
     RETURN QUERY
@@ -514,7 +514,8 @@ BEGIN
             WHERE described.last_timestamp < next_year;
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
-               format('ALTER SEQUENCE %s NO MAXVALUE', k.seq)
+               concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END,
+                      CASE WHEN q.seqincrement < 0 THEN ' INCREMENT BY 1' END, ' NO MAXVALUE')
             FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
             JOIN pg_sequence q ON q.seqrelid = k.seq
             CROSS JOIN LATERAL snowflake.describe(k.layout) described

@@ -21,6 +21,16 @@ CREATE FUNCTION snowflake._digits(layout snowflake.layout)
     RETURN (SELECT pg_catalog.length(pg_catalog.trunc(2::numeric ^ (timestamp_bits + node_bits + counter_bits) - 1)::text)
                 FROM snowflake.describe(layout));
 
+-- Tells whether IDs of a layout can be made now: it has room for nodes, and for this time.
+CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT described.node_bits > 0 AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
+        FROM snowflake.describe(layout) described
+$function$;
+
 -- Tells whether a number is a count, 1, 2, 3, rather than an ID of the default layout.
 CREATE FUNCTION snowflake._is_count(number bigint)
     RETURNS boolean

@@ -73,14 +73,9 @@ COMMENT ON COLUMN snowflake.nodes.written_here IS
 COMMENT ON COLUMN snowflake.nodes.more IS
     'what a later version has to add';
 
--- The role that installs the extension owns the table: a subscription applies rows as the owner of the table.
--- What the functions below write, they write with the rights of the owner.
-DO $install$
-BEGIN
-    EXECUTE format('ALTER TABLE snowflake.nodes OWNER TO %I',
-                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
-END
-$install$;
+-- A superuser owns the table, as it owns the functions: whoever owns it can put a trigger on it, and what arrives by
+-- replication may be written with the rights of a superuser. What the functions below write, they write with the rights of
+-- the owner.
 
 -- Lets rows of snowflake.nodes only be added, and each act once.
 CREATE FUNCTION snowflake._guard_nodes()
@@ -217,10 +212,9 @@ CREATE FUNCTION snowflake._close_guards()
     AS $function$
 DECLARE
     seq oid;
-    minimum bigint;
 BEGIN
-    FOR seq, minimum IN
-        SELECT q.seqrelid, greatest(q.seqmin, 1) -- A guard works above 0.
+    FOR seq IN
+        SELECT q.seqrelid
             FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
             WHERE q.seqincrement = snowflake._guard() AND c.relpersistence <> 't'
               AND NOT EXISTS (SELECT FROM pg_locks l
@@ -228,9 +222,13 @@ BEGIN
                                     AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
     LOOP
         BEGIN
-            -- A session may take the first ID at this moment. The lock keeps that from being overwritten.
-            IF coalesce(pg_sequence_last_value(seq), 0) < 1 AND snowflake._lock(seq) AND coalesce(pg_sequence_last_value(seq), 0) < 1 THEN
-                PERFORM setval(seq, minimum);
+            -- A session may take the first ID at this moment, or alter the sequence. The lock keeps that from being
+            -- overwritten. A guard works above 0, where not every sequence with this INCREMENT gets.
+            IF coalesce(snowflake._glimpse_last_value(seq), 0) < 1 AND snowflake._lock(seq) THEN
+                PERFORM setval(seq, greatest(q.seqmin, 1))
+                    FROM pg_sequence q
+                    WHERE q.seqrelid = seq AND q.seqincrement = snowflake._guard() AND q.seqmax > 0
+                      AND coalesce(pg_sequence_last_value(seq), 0) < 1;
             END IF;
         EXCEPTION WHEN lock_not_available THEN
             NULL;
@@ -374,13 +372,15 @@ COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
     'gives up node numbers that are reserved for node leases, and tells from when on another instance may have them';
 
 -- The role that installs the extension, such as the owner of the database, can number a server that nobody
--- has numbered. A claim takes no number from another instance, and does not change one that this instance has.
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
+-- role can own the subscription that brings the claims of others.
 DO $install$
 DECLARE
     installer CONSTANT name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake');
 BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.announce_node() TO %I',
                    installer);
+    EXECUTE format('GRANT INSERT ON TABLE snowflake.nodes TO %I', installer);
 END
 $install$;
 

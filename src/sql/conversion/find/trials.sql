@@ -135,9 +135,9 @@ CREATE FUNCTION snowflake._partition_obstacles(columns snowflake._conversion_col
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    present constant bigint := snowflake.from_timestamp(clock_timestamp(), layout);
+    present constant bigint := CASE WHEN snowflake._is_usable_now(layout) THEN snowflake.from_timestamp(clock_timestamp(), layout) END;
 BEGIN
-    IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
+    IF present IS NULL OR NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
     END IF;
     RETURN QUERY

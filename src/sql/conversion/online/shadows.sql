@@ -38,9 +38,10 @@ CREATE FUNCTION snowflake._fill_pages(
 CREATE FUNCTION snowflake._pages_of(tab regclass)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_pages_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Returns which part of a column's values the statistics of the server take for null; NULL: there are no statistics.
+-- Returns which part of a column's values the statistics of the server take for null; NULL: there are no
+-- statistics, or the caller cannot act for the owner.
 CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
     RETURNS real
     AS 'MODULE_PATHNAME', 'snowflake_null_fraction'

@@ -12,16 +12,6 @@ BEGIN
 END
 $function$;
 
--- Tells whether IDs of a layout can be made now: it has room for nodes, and for this time.
-CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
-    RETURNS boolean
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT described.node_bits > 0 AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
-        FROM snowflake.describe(layout) described
-$function$;
-
 -- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none. Nothing is looked up for a
 -- layout that has room for every node.
 CREATE FUNCTION snowflake._node_misfit(layout snowflake.layout)
