@@ -44,7 +44,8 @@ END
 $function$;
 
 -- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them,
--- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Foreign keys go first.
+-- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Foreign keys go first. A
+-- publication that lists a column would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -62,7 +63,14 @@ BEGIN
         JOIN pg_class h ON h.oid = heir.relid AND NOT snowflake._may_act_for(h.relowner, t.relowner)
         ORDER BY heir.relid::oid
         LIMIT 1;
-    IF FOUND THEN
+    obstacle := coalesce(obstacle, (
+        SELECT format('publication %I lists column %I of table %s: take it out of the list first', b.pubname, s.shadow_name, s.relid)
+            FROM unnest(shadows) s
+            JOIN pg_publication_rel r ON r.prrelid = s.relid AND s.shadow = ANY (r.prattrs)
+            JOIN pg_publication b ON b.oid = r.prpubid
+            ORDER BY b.pubname, s.shadow_name
+            LIMIT 1));
+    IF obstacle IS NOT NULL THEN
         RAISE EXCEPTION 'cannot take back the conversion of %', part.name
             USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
     END IF;

@@ -221,60 +221,18 @@ BEGIN
 END
 $function$;
 
--- Lists the views that can have no twin.
-CREATE FUNCTION snowflake._online_obstacles_of_views(work snowflake._shadowing, dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT DISTINCT format('%s %s %s, so that none can be filled beside it: convert with a lock, or first '
-                               'REFRESH MATERIALIZED VIEW ... WITH NO DATA',
-                               CASE c.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, t.relid, why.text)
-            FROM unnest(work.views) t
-            JOIN pg_class c ON c.oid = t.original
-            CROSS JOIN LATERAL (
-                SELECT 'names a whole row'
-                    WHERE snowflake._may_become(c.relowner) AND snowflake._query_of_twin(work, t.original) IS NULL
-                UNION ALL
-                SELECT 'names ' || snowflake._description_of(d.refclassid, d.refobjid)
-                    FROM pg_rewrite r
-                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                    WHERE r.ev_class = t.original AND r.rulename = '_RETURN'
-                      AND (EXISTS (SELECT FROM unnest(dependents) x
-                                       WHERE x.kind = 'routine' AND x.classid = d.refclassid AND x.objid = d.refobjid)
-                           OR EXISTS (SELECT FROM pg_type y
-                                          WHERE d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
-                                            AND y.typrelid IN (SELECT s.relid FROM unnest(work.shadows) s
-                                                               UNION ALL SELECT v.original FROM unnest(work.views) v)))
-                UNION ALL
-                SELECT 'names ' || snowflake._description_of(d.refclassid, d.refobjid)
-                    FROM pg_rewrite r
-                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                                    AND d.refclassid = 'pg_class'::regclass
-                    WHERE r.ev_class = t.twin
-                      AND (d.refobjid IN (SELECT v.original FROM unnest(work.views) v)
-                           OR EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.relid = d.refobjid AND s.attnum = d.refobjsubid))
-            ) why(text);
-    RETURN QUERY
-        -- The rights on a column go with it, and its shadow gets them in the swap.
-        SELECT DISTINCT format('%I, the owner of view %s, may read no more than columns of table %s: GRANT SELECT ON %3$s TO %1$I, '
-                               'or convert with a lock', pg_get_userbyid(c.relowner), t.relid, s.relid)
-            FROM unnest(work.views) t
-            JOIN pg_class c ON c.oid = t.original
-            JOIN pg_rewrite r ON r.ev_class = t.original AND r.rulename = '_RETURN'
-            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
-            JOIN unnest(work.shadows) s ON s.relid = d.refobjid AND s.attnum = d.refobjsubid
-            WHERE has_column_privilege(c.relowner, s.relid, s.attnum, 'SELECT') AND NOT has_table_privilege(c.relowner, s.relid, 'SELECT');
-END
-$function$;
-
--- Lists what depends on columns, and would take long to be made again.
+-- Lists what depends on columns and would take long to be made again. To fill a materialized view, or a generated
+-- column, takes as long as it takes.
 CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
+    RETURN QUERY
+        SELECT format('materialized view %s would be filled again under the lock: REFRESH MATERIALIZED VIEW %1$s WITH NO DATA, '
+                      'or convert with a lock', d.relid)
+            FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
+            WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated;
     RETURN QUERY
         SELECT format('generated column %I of table %s would be made again under the lock: convert with a lock', a.attname, d.relid)
             FROM unnest(dependents) d
@@ -320,7 +278,6 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
-    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_views(work, dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_names(work.shadows);
 END

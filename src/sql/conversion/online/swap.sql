@@ -285,9 +285,6 @@ BEGIN
         RETURN;
     END IF;
     dependents := snowflake._swap_dependents(part.columns);
-    RETURN QUERY
-        SELECT step.* FROM snowflake._views_on_shadows(work.shadows) v, snowflake._drop_view_on_shadows(v) step
-            WHERE v NOT IN (SELECT t.twin FROM unnest(work.views) t);
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
     IF to_ids THEN
         RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
@@ -311,10 +308,7 @@ BEGIN
                          draws => c.draws, is_inherited => c.is_inherited, is_strangers => c.is_strangers)
                   FROM unnest(part.columns) c));
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE to_ids AND NOT snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._swap_views(work, dependents);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(ARRAY(
-        SELECT d FROM unnest(dependents) d
-            WHERE d.kind NOT IN ('view', 'index') OR d.relid NOT IN (SELECT t.relid FROM unnest(work.views) t)));
+    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END

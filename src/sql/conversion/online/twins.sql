@@ -106,9 +106,7 @@ END
 $function$;
 
 -- Returns what follows the name of the twin of an index; NULL: an expression names the whole row.
-CREATE FUNCTION snowflake._index_definition(
-        shadows snowflake._shadow[], index oid,
-        tab text) -- that the index is to be made on
+CREATE FUNCTION snowflake._index_definition(shadows snowflake._shadow[], index oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
@@ -119,7 +117,7 @@ DECLARE
     used integer := 0;
     attnum smallint;
 BEGIN
-    SELECT x.*, x.indrelid::regclass AS relation, m.amname, c.reloptions, s.spcname,
+    SELECT x.*, x.indrelid::regclass AS tab, m.amname, c.reloptions, s.spcname,
            x.indkey::smallint[] AS attnums INTO i
         FROM pg_index x
         JOIN pg_class c ON c.oid = x.indexrelid
@@ -127,7 +125,7 @@ BEGIN
         JOIN pg_database d ON d.datname = current_database()
         JOIN pg_tablespace s ON s.oid = coalesce(nullif(c.reltablespace, 0), d.dattablespace)
         WHERE x.indexrelid = index;
-    expressions := snowflake._expressions_on_shadows(shadows, 'pg_class', index, i.relation);
+    expressions := snowflake._expressions_on_shadows(shadows, 'pg_class', index, i.tab);
     IF expressions IS NULL THEN
         RETURN NULL;
     END IF;
@@ -136,11 +134,11 @@ BEGIN
         used := used + (attnum = 0)::integer;
         keys := keys || snowflake._index_key(
             index, n, CASE attnum WHEN 0 THEN format('(%s)', expressions[used])
-                      ELSE snowflake._names_on_shadows(shadows, i.relation, ARRAY[attnum]) END);
+                      ELSE snowflake._names_on_shadows(shadows, i.tab, ARRAY[attnum]) END);
     END LOOP;
-    RETURN concat('ON ', tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
+    RETURN concat('ON ', i.tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
                   ' INCLUDE (' || snowflake._names_on_shadows(
-                                      shadows, i.relation, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
+                                      shadows, i.tab, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
                                                                 WHERE k.n > i.indnkeyatts ORDER BY k.n)) || ')',
                   CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END,
                   (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
@@ -176,7 +174,7 @@ BEGIN
                            o.indrelid) AS twin_name
                     FROM pg_index o
                     JOIN pg_class c ON c.oid = o.indexrelid
-                    CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid, o.indrelid::regclass::text) d(definition)
+                    CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid) d(definition)
                     WHERE o.indexrelid IN (
                         SELECT y.indexrelid FROM unnest(shadows) s
                             JOIN pg_index y ON y.indrelid = s.relid AND s.attnum = ANY (y.indkey::smallint[])
@@ -308,8 +306,7 @@ $function$;
 CREATE TYPE snowflake._shadowing AS (
     part snowflake._conversion_part,
     shadows snowflake._shadow[],
-    indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[],
-    views snowflake._twin[]); -- see views.sql
+    indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[]);
 
 -- Returns what the conversion of a sequence without a long lock works with.
 CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
@@ -321,8 +318,7 @@ DECLARE
 BEGIN
     RETURN (part, shadows, ARRAY(SELECT t FROM snowflake._index_twins(shadows) t),
             ARRAY(SELECT t FROM snowflake._check_twins(shadows) t),
-            ARRAY(SELECT t FROM snowflake._key_twins(shadows) t),
-            ARRAY(SELECT t FROM snowflake._view_twins(part.dependents) t))::snowflake._shadowing;
+            ARRAY(SELECT t FROM snowflake._key_twins(shadows) t))::snowflake._shadowing;
 END
 $function$;
 
