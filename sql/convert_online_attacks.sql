@@ -276,5 +276,15 @@ SELECT attrelid::regclass, attname FROM pg_attribute
     WHERE attrelid IN ('held'::regclass, 'heir'::regclass) AND attnum > 0 AND NOT attisdropped ORDER BY 1, attnum;
 RESET ROLE;
 DROP TABLE held CASCADE;
+-- A publication that lists a new column would lose the table.
+CREATE TABLE listed (id serial PRIMARY KEY);
+SELECT snowflake._add_shadows('listed_id_seq', 'listed');
+SET client_min_messages = error; -- of wal_level
+CREATE PUBLICATION regress_snowflake_listing FOR TABLE listed (id, snowflake_id);
+SET client_min_messages = warning;
+SELECT snowflake.cancel_conversion('listed_id_seq');
+DROP PUBLICATION regress_snowflake_listing;
+SELECT snowflake.cancel_conversion('listed_id_seq');
+DROP TABLE listed;
 DROP SCHEMA forged CASCADE;
 DROP ROLE online_owner, online_forger;
