@@ -195,6 +195,24 @@ List *stored_in(Oid class_id, Oid object) {
     return trees;
 }
 
+namespace {
+
+bool collect_types(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return server::walk_query(reinterpret_cast<Query *>(node), collect_types, context);
+    auto **types = static_cast<List **>(context);
+    if (IsA(node, Const))
+        *types = list_append_unique_oid(*types, reinterpret_cast<const Const *>(node)->consttype);
+    else if (IsA(node, CoerceToDomain))
+        *types = list_append_unique_oid(*types,
+                                        reinterpret_cast<const CoerceToDomain *>(node)->resulttype);
+    return server::walk_expression(node, collect_types, context);
+}
+
+} // namespace
+
 List *relations_inserted_into(Node *tree) {
     List *relations = NIL;
     auto *actions = IsA(tree, List) ? reinterpret_cast<List *>(tree) : NIL;
@@ -213,6 +231,12 @@ List *relations_inserted_into(Node *tree) {
             relations = list_append_unique_oid(relations, rt_fetch(index, query->rtable)->relid);
     }
     return relations;
+}
+
+List *types_of_constants(Node *tree) {
+    List *types = NIL;
+    collect_types(tree, &types);
+    return types;
 }
 
 List *identifiers_of(const char *name) {

@@ -16,6 +16,11 @@ namespace snowflake::expression {
 // error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
 
+// Returns the types of the constants in a stored expression or query, and the domains that values
+// are made of in it, as a list of OIDs. To read the expression again, the server reads each
+// constant by the input function of its type, and may check it by that of a domain.
+List *types_of_constants(Node *tree);
+
 // Returns the relations that a stored query inserts into, as a list of OIDs: by INSERT, or as a
 // view that is no more than its one relation.
 List *relations_inserted_into(Node *tree);

@@ -164,14 +164,22 @@ BEGIN
 END
 $function$;
 
--- Returns the types that an object's expressions name: the server evaluates their code when it reads or runs these.
+-- Returns the types that an object's expressions name: the server evaluates their code when it reads or runs these. It does
+-- not run a routine that it makes again, whose signature names types, too: of one, it reads constants alone.
 CREATE FUNCTION snowflake._types_read(class oid, object oid)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
     AS $function$
+DECLARE
+    constants constant oid[] := CASE class WHEN 'pg_proc'::regclass
+                                           THEN ARRAY(SELECT snowflake._types_of_constants(class, object)) END;
 BEGIN
-    RETURN QUERY SELECT d.refobjid FROM pg_depend d
-                     WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
+    IF constants IS NULL OR array_position(constants, NULL) IS NOT NULL THEN
+        RETURN QUERY SELECT d.refobjid FROM pg_depend d
+                         WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
+    ELSE
+        RETURN QUERY SELECT t FROM unnest(constants) t;
+    END IF;
 END
 $function$;
 

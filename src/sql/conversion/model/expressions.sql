@@ -2,6 +2,13 @@
 -- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
 -- and relations that are read by OID (src/server/relations.hpp).
 
+-- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is nested too deeply
+-- to be looked into.
+CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_types_of_constants'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+
 -- Tells whether a column default is nothing but a call of nextval on a sequence.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean
