@@ -217,11 +217,11 @@ bool run(const char *command, Oid role, const char *run_path, const char *check,
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = statement == nullptr || IsA(statement, SelectStmt);
-    const bool is_settled = run_path != nullptr && looks_up_nothing(statement);
+    const bool settles_first = run_path != nullptr && looks_up_nothing(statement);
     bool returned = false;
     PG_TRY();
     {
-        if (is_settled)
+        if (settles_first)
             settle();
         if (run_path != nullptr && !is_query)
             definitions::impose(command);

@@ -78,7 +78,9 @@ DECLARE
             WHERE p.trigger_name IS NOT NULL));
 BEGIN
     RETURN QUERY
-        WITH work AS MATERIALIZED (
+        WITH pair AS MATERIALIZED (
+            SELECT * FROM snowflake._shadow_pairs(NULL) WHERE trigger_name IS NOT NULL
+        ), work AS MATERIALIZED (
             SELECT x.relid, x.at_first, CASE WHEN x.is_done THEN 0 ELSE x.at_first * (1 - coalesce(x.share, 0)) END AS bytes_to_do,
                    x.share, x.pid, x.query, x.query_start, x.index
                 FROM (SELECT w.*, r.*, r.page / greatest(r.pages, 1) AS share,
@@ -101,11 +103,11 @@ BEGIN
                (r.at_first * r.share / greatest(extract(epoch FROM clock_timestamp() - r.query_start), 0.001))::bigint,
                r.pid, regexp_replace(r.query, '^snowflake: ', '')
             FROM unnest(shadows) s
-            JOIN snowflake._shadow_pairs(s.relid) p ON p.attnum = s.attnum
+            JOIN pair p ON p.relid = s.relid AND p.attnum = s.attnum
             JOIN work r ON r.relid = s.relid AND r.index IS NULL
             CROSS JOIN LATERAL (
                 SELECT sum(w.bytes_to_do), sum(w.at_first) FROM work w
-                    WHERE w.relid IN (SELECT o.relid FROM snowflake._shadow_pairs(NULL) o WHERE o.sequence = p.sequence)
+                    WHERE w.relid IN (SELECT o.relid FROM pair o WHERE o.sequence = p.sequence)
             ) whole(bytes_to_do, bytes)
             ORDER BY s.relid::oid, s.attnum;
 END
