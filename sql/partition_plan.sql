@@ -9,7 +9,7 @@ INSERT INTO customers SELECT n FROM generate_series(1, 100) n;
 CREATE TABLE orders (
     id bigserial,
     gone integer,
-    customer_id bigint NOT NULL REFERENCES customers DEFERRABLE,
+    customer_id bigint NOT NULL REFERENCES customers DEFERRABLE INITIALLY DEFERRED,
     item text COLLATE "C" DEFAULT 'x' || 'y' CHECK (length(item) > 0),
     amount numeric(10, 2),
     total numeric GENERATED ALWAYS AS (amount * 2) STORED,

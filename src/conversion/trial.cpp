@@ -146,6 +146,9 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     const Oid owner = server::owner_of(column.relation);
     if (tree == nullptr || !acting_role::may_become(owner))
         return false;
+    // No column is of such a type: the server would fail to allocate what pads its values.
+    if (type == BPCHAROID && type_modifier > MaxAttrSize + VARHDRSZ)
+        return false;
     return as_nobody([&] {
         // The conversion to the type that the column has today is not the one that it will need.
         tree = strip_implicit_coercions(tree);

@@ -83,7 +83,8 @@ $function$;
 
 -- Returns the steps that move all rows into the first partition, and give that and its indexes the names of the whole: views
 -- that are made again refer to them. The owner sees all rows where row-level security is not forced; _run_partitioning()
--- makes anything else an error.
+-- makes anything else an error. Foreign keys are checked row by row: a check at the end of the transaction cannot be queued
+-- in a security-restricted operation.
 CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -99,6 +100,10 @@ BEGIN
                 SELECT 1, 0::oid, format('ALTER TABLE %s DETACH PARTITION %s', p.tab, former)
                 UNION ALL SELECT 2, 0, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', p.tab)
                 UNION ALL SELECT 2, 1, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY', former)
+                UNION ALL SELECT late.turn, k.oid, format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY %s', former, k.conname, late.checked)
+                    FROM pg_constraint k
+                    CROSS JOIN (VALUES (2, 'IMMEDIATE'), (4, 'DEFERRED')) late(turn, checked)
+                    WHERE k.conrelid = former::regclass AND k.contype = 'f' AND k.condeferred
                 UNION ALL SELECT 3, 0, format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %s', former, columns, columns, p.tab)
                 UNION ALL SELECT 4, s.seq, format('ALTER SEQUENCE %s OWNED BY %s.%I', s.seq, former, s.attname)
                     FROM snowflake._sequences_of_table(p.tab) s

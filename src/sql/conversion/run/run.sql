@@ -109,6 +109,11 @@ CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     SET check_function_bodies = off
     AS $function$
 DECLARE
+    -- The commands may drop what the part is about.
+    purpose constant text :=
+        format('cannot %s %s', (SELECT CASE c.relkind WHEN 'S' THEN 'convert sequence' WHEN 'p' THEN 'merge the partitions of table'
+                                                      ELSE 'partition table' END
+                                    FROM pg_class c WHERE c.oid = (state.part).seq), (state.part).name);
     step snowflake._conversion_step;
     started timestamptz;
     obstacles text[] := '{}';
@@ -130,10 +135,7 @@ BEGIN
                 round(extract(epoch FROM clock_timestamp() - started), 1);
         END IF;
     END LOOP;
-    PERFORM snowflake._require_none(
-        obstacles,
-        format('cannot %s %s', CASE WHEN EXISTS (SELECT FROM pg_class WHERE oid = (state.part).seq AND relkind <> 'S')
-                                    THEN 'partition table' ELSE 'convert sequence' END, (state.part).name));
+    PERFORM snowflake._require_none(obstacles, purpose);
 END
 $function$;
 
