@@ -9,8 +9,9 @@ CREATE FUNCTION snowflake._objects_on_table(tab regclass)
 BEGIN
     -- Not at depth 1, which is for what the server makes again by itself.
     RETURN QUERY
-        SELECT DISTINCT d.classid, d.objid, 2, false
+        SELECT DISTINCT object.*
             FROM pg_depend d
+            CROSS JOIN LATERAL snowflake._conversion_object(d.classid, d.objid, depth => 2) object
             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = tab
               AND NOT (d.classid = 'pg_class'::regclass AND d.objid = tab)
               AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i');

@@ -87,13 +87,15 @@ BEGIN
     ELSIF back OR (SELECT relkind = 'p' FROM pg_class WHERE oid = tab) THEN
         steps := ARRAY(SELECT s FROM snowflake._reference_validations(tab, only_invalid => true) s);
     ELSE
-        p := snowflake._partitioning((tab, id_column, every, since, ahead, with_default)::snowflake._partition_request);
+        p := snowflake._partitioning(
+            snowflake._partition_request(tab, id_column => id_column, every => every, since => since, ahead => ahead,
+                                         with_default => with_default));
         PERFORM snowflake._require_partitionable(p, ARRAY(SELECT d FROM snowflake._partition_dependents(tab) d));
         steps := ARRAY(SELECT s FROM snowflake._partition_steps(p) s);
     END IF;
     RETURN QUERY
-        SELECT s.n::integer, s.command, s.effect, s.size, s.role
-            FROM unnest(steps) WITH ORDINALITY s(command, effect, rewrites, size, role, n);
+        SELECT s.ordinality::integer, s.command, s.effect, s.size, s.role
+            FROM unnest(steps) WITH ORDINALITY s;
 END
 $function$;
 COMMENT ON FUNCTION snowflake.partition_plan(regclass, interval, integer, timestamptz, boolean, name, boolean) IS

@@ -149,8 +149,10 @@ CREATE FUNCTION snowflake._limit_ids(
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_partitioning((tab, id_column, every, since, ahead, with_default)::snowflake._partition_request,
-                                       'limit', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_partitioning(
+               snowflake._partition_request(tab, id_column => id_column, every => every, since => since, ahead => ahead,
+                                            with_default => with_default),
+               'limit', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Puts a partitioned table in the place of a table, which becomes its first partition; returns how many it has.
@@ -159,8 +161,10 @@ CREATE FUNCTION snowflake._partition_table(
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_partitioning((tab, id_column, every, since, ahead, with_default)::snowflake._partition_request,
-                                       'exchange', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_partitioning(
+               snowflake._partition_request(tab, id_column => id_column, every => every, since => since, ahead => ahead,
+                                            with_default => with_default),
+               'exchange', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Makes a partitioned table an ordinary one; returns how many partitions it had.
@@ -168,8 +172,7 @@ CREATE FUNCTION snowflake._merge_partitions(tab regclass)
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_partitioning((tab, NULL, NULL, NULL, NULL, NULL)::snowflake._partition_request,
-                                       'merge', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_partitioning(snowflake._partition_request(tab), 'merge', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Looks whether all rows of a table satisfy a foreign key to a partitioned table.

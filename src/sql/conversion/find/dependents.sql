@@ -7,6 +7,12 @@ CREATE TYPE snowflake._conversion_object AS (
     depth integer,   -- greater than that of everything it depends on itself
     calls boolean);  -- whether it calls a routine that depends on a column
 
+-- Returns an object.
+CREATE FUNCTION snowflake._conversion_object(classid oid, objid oid, depth integer DEFAULT 1, calls boolean DEFAULT false)
+    RETURNS snowflake._conversion_object
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(classid, objid, depth, calls)::snowflake._conversion_object;
+
 -- An object that depends on columns which the conversion of a sequence widens.
 CREATE TYPE snowflake._conversion_dependent AS (
     kind text,            -- see _kinds(); NULL: an object that cannot be carried over

@@ -52,7 +52,7 @@ CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.indexes) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            FROM unnest(work.indexes) WITH ORDINALITY t
             JOIN pg_index i ON i.indexrelid = t.original
             CROSS JOIN LATERAL (
                 SELECT 1, format('DROP INDEX CONCURRENTLY %s', t.twin::regclass),
@@ -65,7 +65,7 @@ BEGIN
             ) x(turn, command, effect)
             CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect, size => pg_relation_size(t.original)) step
             WHERE NOT t.is_ready
-            ORDER BY t.n, x.turn;
+            ORDER BY t.ordinality, x.turn;
 END
 $function$;
 
@@ -100,24 +100,24 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.keys) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            FROM unnest(work.keys) WITH ORDINALITY t
             JOIN pg_constraint k ON k.oid = t.original
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
                 format('adds a foreign key of the new columns, NOT VALID; ACCESS EXCLUSIVE lock on %s, briefly',
                        concat_ws(' and ', t.relid, nullif(k.confrelid, t.relid)::regclass))) step
             WHERE t.twin IS NULL
-            ORDER BY t.n;
+            ORDER BY t.ordinality;
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.keys) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            FROM unnest(work.keys) WITH ORDINALITY t
             JOIN pg_constraint k ON k.oid = t.original
             CROSS JOIN LATERAL (SELECT snowflake._table_size(t.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
                 format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(held.size)), size => held.size) step
             WHERE k.convalidated AND NOT t.is_ready
-            ORDER BY t.n;
+            ORDER BY t.ordinality;
 END
 $function$;
 

@@ -87,6 +87,14 @@ CREATE TYPE snowflake._shadow AS (
     is_exact boolean,                   -- whether that lets nulls pass as the column does
     is_filled boolean);                 -- whether the check is exact and valid
 
+-- Returns a column with its shadow.
+CREATE FUNCTION snowflake._shadow(
+        relid regclass, attnum smallint, attname name, shadow smallint, shadow_name name, trigger_name name, same name,
+        is_exact boolean, is_filled boolean)
+    RETURNS snowflake._shadow
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(relid, attnum, attname, shadow, shadow_name, trigger_name, same, is_exact, is_filled)::snowflake._shadow;
+
 -- Tells whether expressions of an object can mean another thing when they are read with shadows in place of columns, under
 -- another search_path or with other overloads, however they are printed.
 CREATE FUNCTION snowflake._is_read_otherwise(
@@ -214,9 +222,11 @@ CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     AS $function$
 BEGIN
     RETURN ARRAY(
-        SELECT (c.relid, c.attnum, c.attname, coalesce(p.shadow, named.attnum),
-                coalesce(proven.attname, snowflake._shadow_name(c.attname)), p.trigger_name,
-                p.same, coalesce(p.is_exact, false), coalesce(p.is_exact AND p.is_valid, false))::snowflake._shadow
+        SELECT snowflake._shadow(
+                   c.relid, c.attnum, c.attname, shadow => coalesce(p.shadow, named.attnum),
+                   shadow_name => coalesce(proven.attname, snowflake._shadow_name(c.attname)),
+                   trigger_name => p.trigger_name, same => p.same,
+                   is_exact => coalesce(p.is_exact, false), is_filled => coalesce(p.is_exact AND p.is_valid, false))
             FROM unnest(columns) c
             LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
             LEFT JOIN pg_attribute proven ON proven.attrelid = c.relid AND proven.attnum = p.shadow

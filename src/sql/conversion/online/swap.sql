@@ -13,7 +13,7 @@ BEGIN
         SELECT d FROM snowflake._conversion_dependents(columns) d
             WHERE NOT (d.kind IN ('index', 'statistics') AND d.depth = 1)
         UNION ALL
-        SELECT DISTINCT snowflake._dependent((d.classid, d.objid, 1, false), kind => 'statistics', relid => s.stxrelid)
+        SELECT DISTINCT snowflake._dependent(snowflake._conversion_object(d.classid, d.objid), kind => 'statistics', relid => s.stxrelid)
             FROM unnest(columns) c
             JOIN pg_depend d ON d.classid = 'pg_statistic_ext'::regclass AND d.refclassid = 'pg_class'::regclass
                             AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
@@ -280,11 +280,17 @@ DECLARE
     part constant snowflake._conversion_part := work.part;
     to_ids constant boolean := snowflake._makes_snowflakes(part.wishes);
     dependents snowflake._conversion_dependent[];
+    c snowflake._conversion_column;
+    swapped snowflake._conversion_column[] := '{}';
 BEGIN
     IF snowflake._is_converted(part) THEN
         RETURN;
     END IF;
     dependents := snowflake._swap_dependents(part.columns);
+    FOREACH c IN ARRAY part.columns LOOP
+        c.is_identity := c.is_identity AND NOT c.widened;
+        swapped := swapped || c;
+    END LOOP;
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
     IF to_ids THEN
         RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
@@ -301,12 +307,7 @@ BEGIN
             FROM snowflake._conversion_rights('pg_class'::regclass, part.seq) x
             CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, part.owner)) step
             WHERE NOT to_ids AND snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._table_defaults(
-        ARRAY(SELECT snowflake._conversion_column(
-                         c.relid, c.attnum, c.attname, is_identity => c.is_identity AND NOT c.widened, attrdef => c.attrdef,
-                         old_default => c.old_default, new_default => c.new_default, widened => c.widened,
-                         draws => c.draws, is_inherited => c.is_inherited, is_strangers => c.is_strangers)
-                  FROM unnest(part.columns) c));
+    RETURN QUERY SELECT * FROM snowflake._table_defaults(swapped);
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE to_ids AND NOT snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
@@ -321,6 +322,6 @@ CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], sh
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT ARRAY(SELECT (m.relid, coalesce(s.shadow, m.attnum), m.sequence, m.form)::snowflake._meant_default
+    SELECT ARRAY(SELECT snowflake._meant_default(m.relid, coalesce(s.shadow, m.attnum), sequence => m.sequence, form => m.form)
                      FROM unnest(meant) m LEFT JOIN unnest(shadows) s ON s.relid = m.relid AND s.attnum = m.attnum)
 $function$;

@@ -11,6 +11,12 @@ CREATE TYPE snowflake._twin AS (
     twin oid,          -- NULL: there is none
     is_ready boolean); -- an index is valid, a constraint is as valid as its original
 
+-- Returns a twin of an object.
+CREATE FUNCTION snowflake._twin(original oid, relid regclass, name name, definition text, twin oid, is_ready boolean)
+    RETURNS snowflake._twin
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(original, relid, name, definition, twin, is_ready)::snowflake._twin;
+
 -- Returns the name of what is built on shadow columns in place of an object.
 CREATE FUNCTION snowflake._twin_name(
         definition text,
@@ -158,15 +164,7 @@ CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT i.indexrelid, i.indrelid::regclass, i.twin_name, i.definition, t.oid,
-               coalesce(x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
-                        AND t.relam = i.relam AND x.indoption::text = i.indoption::text
-                        AND (x.indpred IS NULL) = (i.indpred IS NULL)
-                        -- An expression that casts to bigint becomes a column.
-                        AND NOT EXISTS (
-                            SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
-                                               x.indkey::smallint[]) k(wanted, present)
-                                WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)
+        SELECT twin.*
             FROM (
                 SELECT c.relam, c.relnamespace, o.*, d.definition,
                        snowflake._index_twin_name(
@@ -185,6 +183,17 @@ BEGIN
             ) i
             LEFT JOIN (pg_class t JOIN pg_index x ON x.indexrelid = t.oid)
                    ON t.relnamespace = i.relnamespace AND t.relname = i.twin_name AND x.indrelid = i.indrelid
+            CROSS JOIN LATERAL snowflake._twin(
+                original => i.indexrelid, relid => i.indrelid, name => i.twin_name, definition => i.definition, twin => t.oid,
+                is_ready => coalesce(
+                    x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
+                    AND t.relam = i.relam AND x.indoption::text = i.indoption::text
+                    AND (x.indpred IS NULL) = (i.indpred IS NULL)
+                    -- An expression that casts to bigint becomes a column.
+                    AND NOT EXISTS (
+                        SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
+                                           x.indkey::smallint[]) k(wanted, present)
+                            WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)) twin
             ORDER BY i.indisunique, i.indrelid, i.indexrelid;
 END
 $function$;
@@ -217,11 +226,11 @@ CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT k.oid, k.conrelid::regclass, k.twin_name, k.definition, twin.oid,
-               coalesce(twin.convalidated OR NOT k.convalidated, false)
+        SELECT twin.*
             FROM (
                 SELECT o.*, d.definition,
-                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+                       snowflake._twin_name(
+                           d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
                     FROM pg_constraint o
                     CROSS JOIN LATERAL snowflake._check_definition(shadows, o) d(definition)
                     WHERE o.contype = 'c'
@@ -230,7 +239,11 @@ BEGIN
                       AND NOT EXISTS (SELECT FROM unnest(shadows) s
                                           WHERE s.relid = o.conrelid AND (s.shadow = ANY (o.conkey) OR s.same = o.conname))
             ) k
-            LEFT JOIN pg_constraint twin ON twin.conrelid = k.conrelid AND twin.contype = 'c' AND twin.conname = k.twin_name
+            LEFT JOIN pg_constraint present
+                   ON present.conrelid = k.conrelid AND present.contype = 'c' AND present.conname = k.twin_name
+            CROSS JOIN LATERAL snowflake._twin(
+                original => k.oid, relid => k.conrelid, name => k.twin_name, definition => k.definition, twin => present.oid,
+                is_ready => coalesce(present.convalidated OR NOT k.convalidated, false)) twin
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
@@ -267,11 +280,11 @@ CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT k.oid, k.conrelid::regclass, k.twin_name, k.definition, twin.oid,
-               coalesce(twin.convalidated OR NOT k.convalidated, false)
+        SELECT twin.*
             FROM (
                 SELECT o.*, d.definition,
-                       snowflake._twin_name(d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+                       snowflake._twin_name(
+                           d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
                     FROM pg_constraint o
                     CROSS JOIN LATERAL snowflake._key_definition(shadows, o) d(definition)
                     WHERE o.contype = 'f'
@@ -280,11 +293,14 @@ BEGIN
                                         JOIN pg_depend y ON y.classid = 'pg_constraint'::regclass AND y.refclassid = 'pg_class'::regclass
                                                         AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
             ) k
-            LEFT JOIN pg_constraint twin
-                   ON twin.conrelid = k.conrelid AND twin.contype = 'f' AND twin.conname = k.twin_name
-                  AND twin.confrelid = k.confrelid
-                  AND twin.conkey = snowflake._attnums_on_shadows(shadows, k.conrelid, k.conkey)
-                  AND twin.confkey = snowflake._attnums_on_shadows(shadows, k.confrelid, k.confkey)
+            LEFT JOIN pg_constraint present
+                   ON present.conrelid = k.conrelid AND present.contype = 'f' AND present.conname = k.twin_name
+                  AND present.confrelid = k.confrelid
+                  AND present.conkey = snowflake._attnums_on_shadows(shadows, k.conrelid, k.conkey)
+                  AND present.confkey = snowflake._attnums_on_shadows(shadows, k.confrelid, k.confkey)
+            CROSS JOIN LATERAL snowflake._twin(
+                original => k.oid, relid => k.conrelid, name => k.twin_name, definition => k.definition, twin => present.oid,
+                is_ready => coalesce(present.convalidated OR NOT k.convalidated, false)) twin
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
@@ -314,11 +330,14 @@ CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
-    shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
+    work snowflake._shadowing;
 BEGIN
-    RETURN (part, shadows, ARRAY(SELECT t FROM snowflake._index_twins(shadows) t),
-            ARRAY(SELECT t FROM snowflake._check_twins(shadows) t),
-            ARRAY(SELECT t FROM snowflake._key_twins(shadows) t))::snowflake._shadowing;
+    work.part := part;
+    work.shadows := snowflake._shadows(part.columns);
+    work.indexes := ARRAY(SELECT t FROM snowflake._index_twins(work.shadows) t);
+    work.checks := ARRAY(SELECT t FROM snowflake._check_twins(work.shadows) t);
+    work.keys := ARRAY(SELECT t FROM snowflake._key_twins(work.shadows) t);
+    RETURN work;
 END
 $function$;
 

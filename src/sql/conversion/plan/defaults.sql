@@ -45,6 +45,12 @@ CREATE TYPE snowflake._meant_default AS (
     sequence text, -- its name, which another sequence may have afterwards
     form text);
 
+-- Returns the default that was meant for a column.
+CREATE FUNCTION snowflake._meant_default(relid regclass, attnum smallint, sequence text, form text)
+    RETURNS snowflake._meant_default
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ROW(relid, attnum, sequence, form)::snowflake._meant_default;
+
 -- Returns the defaults that columns have to have after a conversion.
 CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[],
@@ -53,10 +59,11 @@ CREATE FUNCTION snowflake._meant_defaults(
     LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 10
     SET search_path = pg_catalog, pg_temp
     AS $function$
-    SELECT c.relid, c.attnum, seq::text,
-           snowflake._default_form_replaced(
-               c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
-               CASE WHEN c.widened THEN -1 ELSE a.atttypmod END)
+    SELECT snowflake._meant_default(
+               c.relid, c.attnum, sequence => seq::text,
+               form => snowflake._default_form_replaced(
+                   c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
+                   CASE WHEN c.widened THEN -1 ELSE a.atttypmod END))
         FROM unnest(columns) c
         JOIN pg_class t ON t.oid = c.relid
         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum

@@ -31,16 +31,18 @@ BEGIN
     part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
     PERFORM snowflake._require_no_obstacles(part);
     IF online AND NOT snowflake._is_converted(part) THEN
-        RETURN QUERY
-            SELECT 0, NULL::text, e, NULL::regclass, NULL::bigint, NULL::name
-                FROM snowflake._online_estimate(part) e WHERE e IS NOT NULL;
+        effect := snowflake._online_estimate(part);
+        IF effect IS NOT NULL THEN
+            step := 0;
+            RETURN NEXT;
+        END IF;
     END IF;
     RETURN QUERY
-        SELECT s.n::integer, s.command, s.effect, s.rewrites, s.size, s.role
+        SELECT s.ordinality::integer, s.command, s.effect, s.rewrites, s.size, s.role
             FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
                          ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
                         || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
-                 WITH ORDINALITY s(command, effect, rewrites, size, role, n);
+                 WITH ORDINALITY s;
 END
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text) IS
