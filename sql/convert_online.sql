@@ -57,7 +57,7 @@ CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => 'far');
 SELECT snowflake.cancel_conversion('customers_id_seq');
 
 -- The columns, with triggers. From now on the two are the same in every row that is written, whatever the session says.
-SELECT snowflake._try_conversion('customers_id_seq', 'refuse');
+SELECT snowflake._rehearse_conversion('customers_id_seq', 'refuse');
 SELECT snowflake._add_shadows('customers_id_seq', 'customers'), snowflake._add_shadows('customers_id_seq', 'orders');
 SELECT snowflake._add_shadows('customers_id_seq', 'customers'), snowflake._add_shadows('customers_id_seq', 'orders');
 SELECT sequence, table_name, column_name, new_column, is_filled, indexes_left, keys_left FROM snowflake.conversions;

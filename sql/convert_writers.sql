@@ -54,9 +54,9 @@ SELECT guesses('orders_id_seq', online => false, target => 'bigint');
 -- The last command asks as well.
 SELECT right(command, 40) AS ending FROM snowflake.conversion_plan('orders_id_seq', online => true, waive => 'order') WHERE command ~ '^SELECT.*waive';
 \set VERBOSITY terse
-SELECT snowflake._try_conversion('orders_id_seq');
+SELECT snowflake._rehearse_conversion('orders_id_seq');
 \set VERBOSITY default
-SELECT snowflake._try_conversion('orders_id_seq', waive => 'order');
+SELECT snowflake._rehearse_conversion('orders_id_seq', waive => 'order');
 
 -- Routines that are no triggers are guesses, and so is what a client has sent.
 CREATE FUNCTION adds() RETURNS void LANGUAGE sql AS $$ INSERT INTO writers.orders AS o OVERRIDING SYSTEM VALUE (SELECT 1, 2, 3) $$;

@@ -79,7 +79,7 @@ SELECT hostile.called('_as_of_now(''SELECT $1'', ROW(1, 2))');
 SELECT hostile.called('_fill_pages(''closed.child'', ''{}'', ''{}'', 0, 1, false)');
 SELECT hostile.called('_lock(''closed.child''::regclass)');
 SELECT hostile.called('_wait_for_holders(''closed.child''::regclass)');
-SELECT hostile.called('_pages_of(''closed.child'')');
+SELECT hostile.called('_hold_definition(''closed.child''::regclass)');
 SELECT hostile.called('_own_as_serial(''closed.child_id_seq'')');
 SELECT hostile.called('_hold_schema(''closed.child''::regclass)');
 SELECT hostile.called('_set_redirect(true)');

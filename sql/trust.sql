@@ -158,7 +158,7 @@ BEGIN
         s.answer := trust.answer(format('SELECT snowflake.conversion_plan(%L, online => true)', s.seq));
         IF s.answer = 'done' THEN
             command := (SELECT p.command FROM snowflake.conversion_plan(s.seq::regclass, online => true) p
-                            WHERE p.command IS NOT NULL AND NOT (s.tried AND p.command ~ '_try_conversion') ORDER BY step LIMIT 1);
+                            WHERE p.command IS NOT NULL AND NOT (s.tried AND p.command ~ '_rehearse_conversion') ORDER BY step LIMIT 1);
             RETURN QUERY SELECT command WHERE command IS NOT NULL;
         END IF;
         UPDATE trust.sequences x SET answer = CASE WHEN command IS NULL THEN s.answer END, tried = true WHERE x.seq = s.seq;

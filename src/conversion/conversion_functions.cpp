@@ -313,6 +313,13 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(relations::lock(PG_GETARG_OID(0)));
 }
 
+// _hold_definition(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_hold_definition);
+Datum snowflake_hold_definition(PG_FUNCTION_ARGS) {
+    relation_close(relations::open(PG_GETARG_OID(0), AccessShareLock), NoLock);
+    PG_RETURN_VOID();
+}
+
 // _hold_schema(oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_hold_schema);
 Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {

@@ -225,15 +225,8 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
-Relation open_locked(Oid oid, LOCKMODE mode) {
-    if (!relations::lock(oid, mode))
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", oid));
-    return relation_open(oid, NoLock);
-}
-
 Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
-    Relation table = open_locked(oid, RowExclusiveLock);
+    Relation table = relations::open(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a table that is stored as a heap",
@@ -342,13 +335,6 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
     }
     relation_close(table, NoLock);
     return filled;
-}
-
-BlockNumber lock_and_count_pages(Oid oid) {
-    Relation table = open_locked(oid, AccessShareLock);
-    const BlockNumber pages = RelationGetNumberOfBlocks(table);
-    relation_close(table, NoLock);
-    return pages;
 }
 
 } // namespace snowflake::shadow

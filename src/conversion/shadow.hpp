@@ -60,9 +60,4 @@ struct Pages {
 // NOT NULL would become null.
 Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits);
 
-// Returns how many pages a table has, and keeps it from being renamed or altered until the
-// transaction ends. Raises 42501 unless the current role has the rights of the owner, 42P01 if
-// there is no such table.
-BlockNumber lock_and_count_pages(Oid oid);
-
 } // namespace snowflake::shadow

@@ -136,12 +136,6 @@ Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
 }
 
-// _pages_of(regclass) returns bigint
-SNOWFLAKE_FUNCTION(snowflake_pages_of);
-Datum snowflake_pages_of(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT64(std::int64_t{shadow::lock_and_count_pages(PG_GETARG_OID(0))});
-}
-
 // _restart_statement_timeout() returns void
 SNOWFLAKE_FUNCTION(snowflake_restart_statement_timeout);
 Datum snowflake_restart_statement_timeout(FunctionCallInfo) {

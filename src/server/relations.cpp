@@ -23,13 +23,6 @@ LOCKMODE mode_of_lock(Oid relation) {
                                                          : AccessExclusiveLock;
 }
 
-Relation open_to_read(Oid relid) {
-    if (!lock(relid, AccessShareLock))
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("relation with OID %u does not exist", relid));
-    return relation_open(relid, NoLock);
-}
-
 // Reads the last entry, and closes the index. Nulls come last in an index, and first when it is
 // read backwards.
 std::int64_t last_entry(Relation table, Relation index, AttrNumber attribute, Snapshot snapshot) {
@@ -161,6 +154,13 @@ bool lock(Oid relation) {
     return lock(relation, mode_of_lock(relation));
 }
 
+Relation open(Oid relation, LOCKMODE mode) {
+    if (!lock(relation, mode))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", relation));
+    return relation_open(relation, NoLock);
+}
+
 bool own_as_serial(Oid sequence) {
     Oid table = InvalidOid;
     int32 column = 0;
@@ -184,7 +184,7 @@ bool own_as_serial(Oid sequence) {
 }
 
 std::int64_t last_value(Oid sequence) {
-    Relation relation = open_to_read(sequence);
+    Relation relation = open(sequence, AccessShareLock);
     if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
@@ -196,7 +196,7 @@ std::int64_t last_value(Oid sequence) {
 }
 
 std::int64_t greatest_value(Oid table, AttrNumber attribute) {
-    Relation relation = open_to_read(table);
+    Relation relation = open(table, AccessShareLock);
     const bool is_suitable = relation->rd_rel->relkind == RELKIND_RELATION &&
                              !RELATION_IS_OTHER_TEMP(relation) && is_bigint(relation, attribute);
     if (!is_suitable)

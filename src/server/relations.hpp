@@ -18,6 +18,10 @@ namespace snowflake::relations {
 bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
 
+// Locks a relation until the transaction ends, and opens it: the caller closes it with NoLock.
+// Raises 42P01 if it does not exist.
+Relation open(Oid relation, LOCKMODE mode);
+
 // Keeps the schema of a relation from being renamed until the transaction ends: a command that
 // names the relation then finds this one. Raises 55006 if the schema was changed at the same
 // moment.

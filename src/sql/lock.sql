@@ -14,6 +14,12 @@ CREATE FUNCTION snowflake._lock(relation oid)
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Keeps a relation of the caller from being renamed or altered until the transaction ends. Readers and writers do not wait.
+CREATE FUNCTION snowflake._hold_definition(relation oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_hold_definition'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 -- Keeps the schema of a relation of the caller from being renamed until the transaction ends.
 CREATE FUNCTION snowflake._hold_schema(relation oid)
     RETURNS void

@@ -262,7 +262,7 @@ TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
         const bool is_of_one_table = command.find("_add_shadows") != std::string::npos;
         EXPECT_TRUE(!is_of_one_table || footprint.strong_locks == 1) << command;
     }
-    // A trial, columns of three tables, four foreign keys, and the swap.
+    // A rehearsal, columns of three tables, four foreign keys, and the swap.
     EXPECT_EQ(strong, 9);
     // A conversion with a lock does read and write what it keeps others from.
     Session locked(server_, "locked");
@@ -479,7 +479,7 @@ TEST_F(Online, ACancelTakesBackEveryStep) {
     const std::vector<std::string> before = lines_of(server_, "postgres");
     const std::vector<std::string> commands = session.texts(plan);
     ASSERT_GE(commands.size(), 10U);
-    // Nothing is to be taken back after the first, a trial, and after the last.
+    // Nothing is to be taken back after the first, a rehearsal, and after the last.
     for (std::size_t done = 2; done < commands.size(); done += 3) {
         for (std::size_t step = 1; step < done; ++step)
             session.run(commands[step]);

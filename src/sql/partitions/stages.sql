@@ -182,7 +182,7 @@ CREATE FUNCTION snowflake._validate_reference(tab regclass, constraint_name name
     AS $function$
 BEGIN
     -- The server plans a query on both tables as the owner of the one.
-    PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_definition(tab);
     IF EXISTS (SELECT FROM pg_constraint k
                    CROSS JOIN LATERAL snowflake._table_kin(k.confrelid) referenced(relid)
                    WHERE k.conrelid = tab AND k.conname = constraint_name AND k.contype = 'f'

@@ -29,11 +29,12 @@ DECLARE
     progress snowflake._fill_progress;
 BEGIN
     PERFORM snowflake._require_widened(snowflake._conversion_part(seq, online => true), tab);
+    PERFORM snowflake._hold_definition(tab);
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
     progress.page := 0;
-    progress.pages := snowflake._pages_of(tab);
+    progress.pages := pg_relation_size(tab) / current_setting('block_size')::integer;
     progress.batch := 16;
     progress.first_pages := '{}';
     progress.end_pages := '{}';
@@ -224,7 +225,7 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
 BEGIN
     PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
-    PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_definition(tab);
     PERFORM snowflake._hold_schema(tab);
     IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tab AND conname = constraint_name) THEN
         RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
@@ -305,7 +306,7 @@ BEGIN
     PERFORM snowflake._require_widened(part, tab);
     PERFORM snowflake._require_no_obstacles(part);
     -- The command names the table: its owner must not put another in its place.
-    PERFORM snowflake._pages_of(tab);
+    PERFORM snowflake._hold_definition(tab);
     PERFORM snowflake._hold_schema(tab);
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
     PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);

@@ -177,7 +177,7 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._step(
-                format('SELECT snowflake._try_conversion(%L%s)', part.seq, snowflake._wish_arguments(part.wishes)), NULL,
+                format('SELECT snowflake._rehearse_conversion(%L%s)', part.seq, snowflake._wish_arguments(part.wishes)), NULL,
                 'runs the commands of a conversion on empty tables and takes that back; ACCESS EXCLUSIVE locks, briefly') step
             WHERE EXISTS (SELECT FROM unnest(work.shadows) s)
               AND NOT EXISTS (SELECT FROM unnest(work.shadows) s WHERE s.same IS NOT NULL);

@@ -34,12 +34,6 @@ CREATE FUNCTION snowflake._fill_pages(
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Returns how many pages a table of the caller has, and locks it against changes of its definition.
-CREATE FUNCTION snowflake._pages_of(tab regclass)
-    RETURNS bigint
-    AS 'MODULE_PATHNAME', 'snowflake_pages_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
 -- Returns which part of a column's values the statistics of the server take for null; NULL: there are no
 -- statistics, or the caller cannot act for the owner.
 CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)

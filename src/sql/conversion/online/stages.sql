@@ -168,19 +168,18 @@ CREATE FUNCTION snowflake._add_key(seq regclass, tab regclass, twin name)
     SELECT snowflake._run_stage(seq, 'key', pg_catalog.current_setting('search_path'), tab, twin)
 $function$;
 
--- Runs the commands of a conversion on empty tables and takes that back; raises an error that names all of those
--- that failed. What fails only when it runs is found before the work of hours is done.
-CREATE FUNCTION snowflake._try_conversion(seq regclass, wishes snowflake._conversion_wishes, caller_search_path text)
+-- Rehearses a conversion without a long lock, for a caller with a search_path; raises an error that names all commands that
+-- failed. What fails only when it runs is found before the work of hours is done.
+CREATE FUNCTION snowflake._rehearse_conversion(seq regclass, wishes snowflake._conversion_wishes, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    request constant snowflake._conversion_request :=
-        snowflake._request(seq, wishes, stage => 'rehearsal');
+    request constant snowflake._conversion_request := snowflake._request(seq, wishes, stage => 'rehearsal');
     state snowflake._conversion_state;
 BEGIN
     IF EXISTS (SELECT FROM snowflake._obstacles_of_shadows(snowflake._conversion_part(seq, wishes, online => true))) THEN
-        RETURN; -- It has begun already.
+        RETURN; -- the conversion has begun already
     END IF;
     state := snowflake._state_under_locks(request, snowflake._patience_of_stage());
     state.run_path := snowflake._run_path(caller_search_path);
@@ -188,14 +187,15 @@ BEGIN
 END
 $function$;
 
--- Does what the function of the same name does, with the search_path of the caller.
-CREATE FUNCTION snowflake._try_conversion(
+-- Rehearses a conversion without a long lock with the search_path of the caller.
+CREATE FUNCTION snowflake._rehearse_conversion(
         seq regclass, increment text DEFAULT 'refuse', target text DEFAULT 'snowflake', also text DEFAULT '', waive text DEFAULT '',
         layout snowflake.layout DEFAULT NULL)
     RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._try_conversion(seq, snowflake._wishes(target, increment, also, waive, layout), pg_catalog.current_setting('search_path'))
+    SELECT snowflake._rehearse_conversion(seq, snowflake._wishes(target, increment, also, waive, layout),
+                                          pg_catalog.current_setting('search_path'))
 $function$;
 
 CREATE FUNCTION snowflake.cancel_conversion(
