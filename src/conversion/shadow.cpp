@@ -157,26 +157,40 @@ void require_no_key(const Work &work, const Pair &pair) {
                    RelationGetRelationName(work.table)));
 }
 
-// Stores in work.changed the row of work.locked with its shadows filled.
-void change(const Work &work) {
-    TupleDesc row = work.locked->tts_tupleDescriptor;
-    slot_getallattrs(work.locked);
+// Stores in work.changed a row with its shadows filled.
+void change(const Work &work, TupleTableSlot *row) {
+    TupleDesc columns = row->tts_tupleDescriptor;
+    slot_getallattrs(row);
     ExecClearTuple(work.changed);
-    std::copy_n(work.locked->tts_values, row->natts, work.changed->tts_values);
-    std::copy_n(work.locked->tts_isnull, row->natts, work.changed->tts_isnull);
+    std::copy_n(row->tts_values, columns->natts, work.changed->tts_values);
+    std::copy_n(row->tts_isnull, columns->natts, work.changed->tts_isnull);
     for (int i = 0; i < work.count; ++i) {
         const int source = work.pairs[i].source - 1;
         const int shadow = work.pairs[i].shadow - 1;
-        if (differs(work.locked, work.pairs[i]))
+        if (differs(row, work.pairs[i]))
             require_no_key(work, work.pairs[i]);
-        work.changed->tts_isnull[shadow] = work.locked->tts_isnull[source];
-        if (work.locked->tts_isnull[source])
+        work.changed->tts_isnull[shadow] = row->tts_isnull[source];
+        if (row->tts_isnull[source])
             require_null_allowed(work, work.pairs[i]);
         else
             work.changed->tts_values[shadow] = Int64GetDatum(
-                widened(work.locked->tts_values[source], TupleDescAttr(row, source)->atttypid));
+                widened(row->tts_values[source], TupleDescAttr(columns, source)->atttypid));
     }
     ExecStoreVirtualTuple(work.changed);
+}
+
+// Replaces a row by one with its shadows filled. Returns TM_BeingModified for a row that is locked,
+// unless the caller has the lock.
+TM_Result replace(const Work &work, TupleTableSlot *row, bool is_locked_by_caller) {
+    change(work, row);
+    ItemPointerData tid = work.found->tts_tid;
+    server::IndexUpdate indexes{};
+    const TM_Result result = server::update_row(work.table, &tid, work.changed, work.snapshot,
+                                                is_locked_by_caller, &indexes);
+    if (result == TM_Ok && work.result->ri_NumIndices > 0)
+        server::insert_index_entries(work.result, work.state, work.changed, indexes);
+    ResetPerTupleExprContext(work.state);
+    return result;
 }
 
 enum class Outcome {
@@ -186,24 +200,23 @@ enum class Outcome {
 };
 
 // Leaves a row that another session has changed or deleted since the snapshot: the trigger has
-// filled the shadow of its new version.
+// filled the shadow of its new version. Locks only a row that somebody has locked, perhaps in a
+// mode that does not conflict, as the check of a foreign key does: each lock is a record in the
+// WAL.
 Outcome fill_row(const Work &work, bool waits) {
-    ItemPointerData tid = work.found->tts_tid;
-    TM_FailureData failure;
-    const TM_Result lock = table_tuple_lock(work.table, &tid, work.snapshot, work.locked,
-                                            GetCurrentCommandId(true), LockTupleNoKeyExclusive,
-                                            waits ? LockWaitBlock : LockWaitSkip, 0, &failure);
-    if (lock == TM_WouldBlock)
+    TM_Result result = replace(work, work.found, false);
+    if (result == TM_BeingModified) {
+        ItemPointerData tid = work.found->tts_tid;
+        TM_FailureData failure;
+        result = table_tuple_lock(work.table, &tid, work.snapshot, work.locked,
+                                  GetCurrentCommandId(true), LockTupleNoKeyExclusive,
+                                  waits ? LockWaitBlock : LockWaitSkip, 0, &failure);
+        if (result == TM_Ok)
+            result = replace(work, work.locked, true);
+    }
+    if (result == TM_WouldBlock)
         return Outcome::in_use;
-    if (lock != TM_Ok)
-        return Outcome::gone;
-    change(work);
-    const server::IndexUpdate indexes =
-        server::update_row(work.table, &tid, work.changed, work.snapshot);
-    if (work.result->ri_NumIndices > 0)
-        server::insert_index_entries(work.result, work.state, work.changed, indexes);
-    ResetPerTupleExprContext(work.state);
-    return Outcome::filled;
+    return result == TM_Ok ? Outcome::filled : Outcome::gone;
 }
 
 Filled fill_pages(const Work &work, Pages pages, bool waits) {

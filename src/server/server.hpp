@@ -531,14 +531,28 @@ using IndexUpdate = TU_UpdateIndexes;
 using IndexUpdate = bool;
 #endif
 
-// Replaces a row that the transaction has locked, and puts the entries for it into the indexes. The
-// server's own code for that raises its errors, such as that of a unique index.
-inline IndexUpdate update_row(Relation table, ItemPointer tid, TupleTableSlot *row,
-                              Snapshot snapshot) {
-    IndexUpdate indexes{};
-    simple_table_tuple_update(table, tid, row, snapshot, &indexes);
-    return indexes;
+// Replaces a row by its new version, without waiting for other sessions. Returns TM_BeingModified
+// if a transaction that goes on has locked the row: then it changes nothing, unless the caller has
+// the lock. Stores which indexes need entries for the new version.
+inline TM_Result update_row(Relation table, ItemPointer tid, TupleTableSlot *row, Snapshot snapshot,
+                            bool is_locked_by_caller, IndexUpdate *indexes) {
+#ifdef USE_ASSERT_CHECKING
+    // An assertion of the server allows nobody to find a lock without waiting for it.
+    if (!is_locked_by_caller)
+        return TM_BeingModified;
+#endif
+    TM_FailureData failure;
+    LockTupleMode mode{};
+    return table_tuple_update(table, tid, row, GetCurrentCommandId(true),
+#if PG_VERSION_NUM >= 190000
+                              0,
+#endif
+                              snapshot, InvalidSnapshot, is_locked_by_caller, &failure, &mode,
+                              indexes);
 }
+
+// Puts the entries for the new version of a row into the indexes. The server's own code for that
+// raises its errors, such as that of a unique index.
 inline void insert_index_entries(ResultRelInfo *result, EState *state, TupleTableSlot *row,
                                  IndexUpdate indexes) {
 #if PG_VERSION_NUM >= 190000

@@ -549,6 +549,29 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
     EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
 }
 
+// No record in the WAL tells of a lock on a row that nobody else has locked.
+TEST(OnlineFilling, WritesAsMuchWalAsAnUpdate) {
+    const Server server(1, {"fsync = off", "autovacuum = off", "full_page_writes = off"});
+    Session session(server);
+    session.run(
+        "CREATE EXTENSION snowflake;"
+        "CREATE TABLE filled (id serial, item text) WITH (fillfactor = 40);"
+        "CREATE TABLE updated (id integer, item text, new_id bigint) WITH (fillfactor = 40);"
+        "INSERT INTO filled (item) SELECT 'item' FROM generate_series(1, 50000);"
+        "INSERT INTO updated SELECT id, item FROM filled;"
+        "SELECT snowflake._add_shadows('filled_id_seq', 'filled')");
+    const auto wal_of = [&session](const char *command) {
+        const char *const position = "SELECT pg_current_wal_insert_lsn() - '0/0'";
+        const std::int64_t before = session.number(position);
+        session.run(command);
+        return session.number(position) - before;
+    };
+    const std::int64_t updating = wal_of("UPDATE updated SET new_id = id");
+    const std::int64_t filling = wal_of("CALL snowflake._fill_shadows('filled_id_seq', 'filled')");
+    EXPECT_EQ(session.number("SELECT count(*) FROM filled WHERE snowflake_id = id"), 50000);
+    EXPECT_LT(filling, updating + updating / 5);
+}
+
 // A session that waits for a lock lets others pass now and then, however long that lock is held.
 TEST_F(Online, TheSwapLetsOthersPass) {
     Session session(server_);
