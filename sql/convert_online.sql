@@ -174,6 +174,22 @@ SELECT setval('ahead_id_seq', 1);
 DROP TABLE follower;
 SELECT obstacles('ahead_id_seq');
 DROP TABLE ahead;
+-- The server prints all columns of a table where aliases are listed, or a function returns its rows: one too many for the
+-- table of after the swap, or in another order.
+CREATE TABLE listed (id serial PRIMARY KEY, a integer, b integer);
+CREATE FUNCTION listed_rows() RETURNS SETOF listed LANGUAGE sql AS 'SELECT * FROM listed';
+CREATE VIEW by_alias AS SELECT x.k FROM listed x(k, l, m);
+CREATE VIEW by_join AS SELECT j.k FROM (listed JOIN small ON true) j(k, l, m);
+CREATE VIEW by_function AS SELECT * FROM listed_rows();
+CREATE FUNCTION by_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT (SELECT sum(k) FROM listed AS x(k)); END;
+CREATE POLICY by_policy ON small USING (EXISTS (SELECT FROM listed x(k) WHERE k = small.id));
+CREATE RULE by_rule AS ON DELETE TO listed DO SELECT x.k FROM listed x(k);
+-- These name the columns one by one, or other columns.
+CREATE VIEW fine (k) AS SELECT listed.id FROM listed JOIN small USING (id);
+CREATE VIEW fine_too AS SELECT f.k FROM fine f(k) JOIN (SELECT id FROM listed) s(i) ON true;
+SELECT obstacles('listed_id_seq');
+SELECT obstacles('listed_id_seq', online => false);
+DROP TABLE listed CASCADE;
 -- Whoever adds the column, and says so, has seen to the subscribers. Any other may hold numbers of the user.
 ALTER TABLE small ADD COLUMN snowflake_id bigint;
 SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'publication|shadow';

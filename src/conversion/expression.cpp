@@ -211,6 +211,39 @@ bool collect_types(Node *node, void *context) {
     return server::walk_expression(node, collect_types, context);
 }
 
+bool lists_columns(const RangeTblEntry &entry) {
+    return entry.alias != nullptr && entry.alias->colnames != NIL;
+}
+
+// Returns the relation whose rows a function in FROM returns, 0 if it returns others.
+Oid relation_returned(const RangeTblFunction &function) {
+    return get_typ_typrelid(getBaseType(exprType(function.funcexpr)));
+}
+
+bool collect_named_by_position(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return server::walk_expression(node, collect_named_by_position, context);
+    auto *query = reinterpret_cast<Query *>(node);
+    auto **relations = static_cast<List **>(context);
+    bool any_join_lists = false;
+    for (int i = 1; i <= list_length(query->rtable); ++i) {
+        const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
+        any_join_lists = any_join_lists || (entry.rtekind == RTE_JOIN && lists_columns(entry));
+    }
+    for (int i = 1; i <= list_length(query->rtable); ++i) {
+        const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
+        if (entry.rtekind == RTE_RELATION && (any_join_lists || lists_columns(entry)))
+            *relations = list_append_unique_oid(*relations, entry.relid);
+        for (int j = 0; j < list_length(entry.functions); ++j)
+            *relations = list_append_unique_oid(
+                *relations, relation_returned(*static_cast<const RangeTblFunction *>(
+                                list_nth(entry.functions, j))));
+    }
+    return server::walk_query(query, collect_named_by_position, context);
+}
+
 } // namespace
 
 List *relations_inserted_into(Node *tree) {
@@ -230,6 +263,12 @@ List *relations_inserted_into(Node *tree) {
         if (index != 0)
             relations = list_append_unique_oid(relations, rt_fetch(index, query->rtable)->relid);
     }
+    return relations;
+}
+
+List *relations_named_by_position(Node *tree) {
+    List *relations = NIL;
+    (void)collect_named_by_position(tree, &relations);
     return relations;
 }
 

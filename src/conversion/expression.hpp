@@ -25,6 +25,11 @@ List *types_of_constants(Node *tree);
 // view that is no more than its one relation.
 List *relations_inserted_into(Node *tree);
 
+// Returns the relations whose columns a stored query names one by one, in their order, when the
+// server prints it, as a list of OIDs: those with a list of aliases, of their own or of a join, and
+// those whose rows a function returns. Printed, such a query depends on how many columns there are.
+List *relations_named_by_position(Node *tree);
+
 // Splits a name as the server's nextval(text) does: into one to three identifiers, as a list of
 // char *. Returns NIL if it is not a name.
 List *identifiers_of(const char *name);

@@ -9,6 +9,13 @@ CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
     AS 'MODULE_PATHNAME', 'snowflake_types_of_constants'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
+-- Finds the relations whose columns the stored queries of an object name one by one, in their order, when the server prints
+-- them.
+CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_relations_named_by_position'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+
 -- Tells whether a column default is nothing but a call of nextval on a sequence.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean

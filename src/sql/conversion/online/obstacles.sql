@@ -279,6 +279,9 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
+    RETURN QUERY
+        SELECT x || ', or convert with a lock'
+            FROM snowflake._obstacles_of_positions(ARRAY(SELECT s.relid FROM unnest(work.shadows) s), dependents) x;
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_names(work.shadows);
 END
 $function$;

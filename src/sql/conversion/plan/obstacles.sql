@@ -266,6 +266,22 @@ BEGIN
 END
 $function$;
 
+-- Lists what cannot be made again where columns become the last of their tables, or would name others: the server prints it
+-- with all columns of a table in their order.
+CREATE FUNCTION snowflake._obstacles_of_positions(tables regclass[], dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s names columns of table %s by their places, in a list of aliases or as the result of a function: make it again without',
+                      CASE WHEN d.kind = 'view' THEN 'view ' || d.name ELSE pg_describe_object(d.classid, d.objid, 0) END, named.relid::regclass)
+            FROM unnest(dependents) d
+            CROSS JOIN LATERAL (SELECT DISTINCT snowflake._relations_named_by_position(d.classid, d.objid)) named(relid)
+            WHERE named.relid = ANY (tables);
+END
+$function$;
+
 -- Lists the functions and operators that could take the place of others once columns are bigints.
 CREATE FUNCTION snowflake._obstacles_of_rivals(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])

@@ -71,6 +71,9 @@ BEGIN
                   UNION ALL
                   SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online
                   UNION ALL
+                  SELECT snowflake._obstacles_of_positions(ARRAY(SELECT m.relid FROM snowflake._generated_moves(part.dependents) m), part.dependents)
+                      WHERE NOT part.online
+                  UNION ALL
                   SELECT snowflake._layout_obstacles(part) WHERE to_ids
                   UNION ALL
                   SELECT snowflake._increment_obstacles(part) WHERE to_ids AND NOT snowflake._is_converted(part)) o(x)
