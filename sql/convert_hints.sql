@@ -46,6 +46,18 @@ TABLE remarks;
 DROP FUNCTION log_it CASCADE;
 DROP FUNCTION copy_lines, first_one, named, subcategories;
 
+-- Sums of what is widened, which are numeric then; and others.
+CREATE VIEW ids AS SELECT sum(l.category_id) / 2, count(*) FROM "Order Lines" l GROUP BY l.id;
+CREATE RULE sums AS ON DELETE TO categories DO ALSO SELECT sum(DISTINCT old.id * 2) AS sum, sum(id) FROM "Order Lines";
+CREATE FUNCTION halves() RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT SUM (id) / 2 FROM categories); END $$;
+CREATE FUNCTION in_body() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT sum(id) FROM categories; END;
+CREATE VIEW no_sum AS SELECT id, sum(length(item)) FROM categories GROUP BY id;
+CREATE FUNCTION no_sum() RETURNS numeric LANGUAGE sql AS 'SELECT sum(1) /* sum(id) */ FROM categories WHERE id > 1';
+TABLE remarks;
+DROP VIEW ids, no_sum;
+DROP RULE sums ON categories;
+DROP FUNCTION halves, in_body, no_sum;
+
 -- Publications, of a table, of a schema and of all tables.
 SET client_min_messages = error;
 CREATE PUBLICATION regress_snowflake_one FOR TABLE "Order Lines";

@@ -121,6 +121,7 @@ BEGIN
                   UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
                   UNION ALL SELECT 2, snowflake._hints_of_order(part)
                   UNION ALL SELECT 2, snowflake._hints_of_rules(part)
+                  UNION ALL SELECT 2, snowflake._hints_of_sums(part.columns)
                   UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";

@@ -165,6 +165,39 @@ BEGIN
 END
 $function$;
 
+-- Describes the views, rules and routines that sum up columns to be widened: sum() of an integer is a bigint, that of a bigint
+-- numeric.
+CREATE FUNCTION snowflake._hints_of_sums(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s has sum(%s), which becomes numeric: a division keeps decimals', pg_describe_object(o.class, o.object, 0),
+                      string_agg(DISTINCT quote_ident(c.attname), ', '))
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            CROSS JOIN LATERAL (
+                SELECT d.classid, d.objid, pg_get_ruledef(d.objid)
+                    FROM pg_depend d
+                    WHERE d.classid = 'pg_rewrite'::regclass
+                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
+                UNION
+                SELECT 'pg_proc'::regclass, p.oid, body.source
+                    FROM pg_proc p
+                    JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+                    CROSS JOIN LATERAL (SELECT coalesce(pg_get_function_sqlbody(p.oid), snowflake._without_comments(p.prosrc))) body(source)
+                    WHERE p.oid >= 16384 AND snowflake._names_word(body.source, t.relname)
+                      AND NOT EXISTS (SELECT FROM pg_depend d
+                                          WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+            ) o(class, object, source)
+            CROSS JOIN LATERAL regexp_matches(o.source, E'\\msum\\s*[(]([^()]*)[)]', 'gi') summed(up)
+            WHERE c.widened AND snowflake._names_word(summed.up[1], c.attname)
+            GROUP BY o.class, o.object;
+END
+$function$;
+
 -- Returns the statements of this database that pg_stat_statements has seen; none without it, or where somebody who may not
 -- act for the caller could put another function in its place.
 CREATE FUNCTION snowflake._statements_seen()
