@@ -1,8 +1,8 @@
 -- Indexes that belong to no constraint, or to one that the server makes again. The server makes an index
 -- on an altered column again, but forgets some of what the index had.
 
--- Returns the commands that give an index what its definition does not say, or only what the server forgets when it
--- makes the index again.
+-- Returns the commands that give an index the settings that its definition leaves out, or only those that the server
+-- forgets when it makes the index again.
 CREATE FUNCTION snowflake._conversion_index_settings(index oid, only_forgotten boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -45,9 +45,9 @@ BEGIN
 END
 $function$;
 
--- Gives an index its name, which the part of another index may have for the moment. The server makes the indexes of
--- partitions together with that of the whole, and chooses their names. Such a name may be that of another index,
--- which then has to wait for it: the part with the chosen name gets its own later.
+-- Gives an index its name back. The server makes the indexes of partitions together with the index of the partitioned
+-- table, and chooses their names. Where it has chosen this name for another partition's index, that index is renamed first,
+-- and gets its own name back later.
 CREATE FUNCTION snowflake._give_index_name(index regclass, index_name name)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -87,9 +87,9 @@ BEGIN
 END
 $function$;
 
--- Finds the indexes whose names the server may choose for others while it makes them again. Indexes that the server
--- makes again under their names, which it could have chosen for the part of another index by then. Such names begin
--- with that of a partition, the end of which is cut off where it is long.
+-- Finds the indexes that give up their names for the time of the conversion. The server makes such an index again under its
+-- name, and may have chosen that name for the index of a partition by then. The server begins a name that it chooses with
+-- that of the partition, and cuts off the end of a long one.
 CREATE FUNCTION snowflake._indexes_in_the_way(
         columns snowflake._conversion_column[],
         OUT index regclass, OUT name name,
@@ -108,7 +108,7 @@ BEGIN
             JOIN unnest(columns) other ON true
             JOIN pg_class p ON p.oid = other.relid AND p.relispartition AND p.relnamespace = c.relnamespace
             WHERE x.widened AND other.widened AND NOT c.relispartition
-              -- The references of expressions are compared by name.
+              -- An index with expressions keeps its name, by which its references are compared.
               AND i.indexprs IS NULL AND i.indpred IS NULL
               AND left(c.relname || '_', 25) LIKE replace(left(p.relname || '_', 25), '_', '\_') || '%'
               AND EXISTS (SELECT FROM pg_index part JOIN pg_class q ON q.oid = part.indexrelid
@@ -116,7 +116,7 @@ BEGIN
 END
 $function$;
 
--- Returns the commands that give the part that a partition has of a partitioned index what the server forgets of it.
+-- Returns the commands that give a partition's index, a part of a partitioned index, what the server forgets of it.
 CREATE FUNCTION snowflake._conversion_partition_index(index oid)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -134,7 +134,7 @@ BEGIN
             WHERE c.oid = index
             HAVING count(*) > 0;
     RETURN QUERY
-        -- The server gives the part the comment of the whole.
+        -- The server gives the part the comment of the partitioned index.
         SELECT format('COMMENT ON INDEX %s IS NULL', index::regclass)
             WHERE obj_description(index, 'pg_class') IS NULL
               AND EXISTS (SELECT FROM pg_partition_ancestors(index) whole
@@ -182,7 +182,7 @@ CREATE FUNCTION snowflake._index_drop(dependent snowflake._conversion_dependent)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    -- Other indexes go with their view or generated column.
+    -- An index at a greater depth goes with its view or generated column.
     RETURN CASE WHEN dependent.depth = 1 THEN format('DROP INDEX %s', dependent.objid::regclass) END;
 END
 $function$;

@@ -1,21 +1,21 @@
 -- Shadow columns: a conversion without a long lock gives each smallint or integer column a bigint one beside it,
 -- which takes its place at the end (src/conversion/shadow.hpp).
 --
--- No table says how far such a conversion has come: the catalog does, and only what the owner of the table alone can have
--- put there is believed. A check that compares two columns proves that they are a column and its shadow; once it is valid,
+-- The catalog says how far such a conversion has come, and no table of the extension does. A conversion believes only what
+-- the owner of the table alone can have put into the catalog. A check that compares two columns proves that they are a column and its shadow; once it is valid,
 -- the shadow is filled. A trigger keeps the shadow, and names the sequence. Any holder of the right TRIGGER can make such a
--- trigger, or replace it, but only the owner can let it fire ALWAYS, which is how an owner signs it. What is built on a
--- shadow (see twins.sql) has a name that tells what it is.
+-- trigger, or replace it, but only the owner can let it fire ALWAYS, which is how an owner signs it. The name of a
+-- twin (see twins.sql) tells its definition.
 
--- Gives the shadow of a column its number, where a check of the table compares the two; for triggers with the
--- condition NEW.shadow IS DISTINCT FROM NEW.column OR NEW.column IS NULL. A column that has lost its NOT NULL since may be
--- null when the plan has run again, as an error says.
+-- Copies the number of a column to its shadow, where a check of the table compares the two; for triggers with the
+-- condition NEW.shadow IS DISTINCT FROM NEW.column OR NEW.column IS NULL. Refuses nulls in a column that has lost its NOT
+-- NULL since, until the commands of the plan have run again.
 CREATE FUNCTION snowflake._keep_shadow()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_keep_shadow'
     LANGUAGE C;
 
--- Returns the column and the shadow that a check compares; NULL: it says something else.
+-- Returns the column and the shadow that a check compares; NULL: the check compares no such two.
 CREATE FUNCTION snowflake._compared_by(
         check_constraint oid,
         OUT attnum smallint, OUT shadow smallint,
@@ -23,8 +23,7 @@ CREATE FUNCTION snowflake._compared_by(
     AS 'MODULE_PATHNAME', 'snowflake_compared_by'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- Fills the shadows of the rows on some pages of a table, and changes nothing else: no trigger, rule or policy has a
--- say.
+-- Fills the shadows of the rows on some pages of a table, and changes nothing else. Runs no trigger, rule or policy.
 CREATE FUNCTION snowflake._fill_pages(
         tab regclass, sources smallint[], shadows smallint[],
         first_page bigint, end_page bigint,
@@ -34,33 +33,33 @@ CREATE FUNCTION snowflake._fill_pages(
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Returns which part of a column's values the statistics of the server take for null; NULL: there are no
--- statistics, or the caller cannot act for the owner.
+-- Returns the fraction of nulls in a column by the statistics of the server; NULL: there are no statistics, or the caller
+-- cannot act for the owner.
 CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
     RETURNS real
     AS 'MODULE_PATHNAME', 'snowflake_null_fraction'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- Lets statement_timeout count from now on.
+-- Starts the time of statement_timeout anew.
 CREATE FUNCTION snowflake._restart_statement_timeout()
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_restart_statement_timeout'
     LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
--- Lets pg_stat_activity show what the session does.
+-- Shows a text in pg_stat_activity as the activity of the session.
 CREATE FUNCTION snowflake._show_activity(activity text)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_show_activity'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Returns the expressions that an object stores as if columns had other names; NULL: one names other than columns of
--- the relation.
+-- Returns the expressions that an object stores as if columns had other names; NULL: an expression names more than columns
+-- of the relation.
 CREATE FUNCTION snowflake._expressions_with_names(
         class regclass, object oid, relation regclass, attnums smallint[], names text[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_expressions_with_names'
     LANGUAGE C STABLE STRICT PARALLEL SAFE
-    -- The text is the same in every session, and read as what it was in another.
+    -- Every session prints the same text, and reads it as the others do.
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off
     SET datestyle = ISO
@@ -99,7 +98,7 @@ CREATE FUNCTION snowflake._is_read_otherwise(
     SET standard_conforming_strings = on
     SET quote_all_identifiers = off;
 
--- Does what _is_read_otherwise() does. What cannot be read now can mean anything later.
+-- Does what _is_read_otherwise() does, and returns true for an expression that cannot be read now: it can mean anything later.
 CREATE FUNCTION snowflake._may_be_read_otherwise(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -120,7 +119,8 @@ CREATE FUNCTION snowflake._named_by(tgargs bytea)
     RETURN convert_from(substring(tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN tgargs), 1) - 1),
                         getdatabaseencoding());
 
--- Finds the columns of a table, or of all, that have shadows, and what keeps those. Tables that are temporary have none.
+-- Finds the columns that have shadows, of one table or of all, with the check and the trigger of each pair. Temporary
+-- tables have none.
 CREATE FUNCTION snowflake._shadow_pairs(
         only_relid oid, -- NULL: any table
         OUT relid regclass, OUT attnum smallint, OUT shadow smallint,
@@ -172,8 +172,8 @@ BEGIN
 END
 $function$;
 
--- Returns the names of the triggers for keeping shadows that name a shadow. Those that are not signed, too: none is
--- of use where the column is gone, and each would keep it from being dropped.
+-- Returns the names of the triggers of _keep_shadow() that name a shadow, those that are not signed included: each would
+-- keep the column from being dropped.
 CREATE FUNCTION snowflake._triggers_on_shadow(tab regclass, shadow smallint)
     RETURNS SETOF name
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -201,8 +201,8 @@ CREATE FUNCTION snowflake._shadow_trigger_name(attname name)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ('~snowflake_' || attname)::name;
 
--- Tells whether the comment of a column offers it as a shadow. A column that the user has added may hold what only
--- looks like numbers of ours. The user says that it does not.
+-- Tells whether the comment of a column offers it as a shadow. A column that a user has added may hold numbers of another
+-- origin; with the comment the user says that it holds none.
 CREATE FUNCTION snowflake._is_offered(tab regclass, attnum smallint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -231,10 +231,10 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that add shadow columns to a table, the triggers that keep them, and their checks. The trigger comes first,
--- so that every row that is written from now on passes the constraint. That is what proves, once it is valid, that
--- no row differs; and for a column without nulls that there is none in its shadow, so that the swap need not look.
--- Another constraint of the same name proves nothing.
+-- Returns the steps that add shadow columns to a table, the triggers that keep them, and their checks. The trigger comes before
+-- the check: every row that is written from then on passes the check. Once the check is valid, it proves that no row
+-- differs, and that the shadow of a NOT NULL column has no nulls: the swap need not read the rows. Another constraint of
+-- the same name proves nothing.
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part, tab regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -255,7 +255,7 @@ BEGIN
                     (s.shadow IS NULL,
                      format('ALTER TABLE %s ADD COLUMN %I bigint', s.relid, s.shadow_name),
                      format('ACCESS EXCLUSIVE lock on %s', s.relid)),
-                    -- Somebody made it, or disabled it.
+                    -- Another role has made the trigger, or somebody has disabled it.
                     (s.trigger_name IS NULL
                          AND EXISTS (SELECT FROM pg_trigger t
                                          WHERE t.tgrelid = s.relid AND t.tgname = snowflake._shadow_trigger_name(s.attname)
@@ -267,7 +267,7 @@ BEGIN
                             snowflake._shadow_trigger_name(s.attname), s.relid, s.shadow_name, s.attname, part.seq), NULL),
                     (s.trigger_name IS NULL,
                      format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid, snowflake._shadow_trigger_name(s.attname)), NULL),
-                    -- It was made when the column was NOT NULL and is not any more, or the other way round.
+                    -- The check was made when the column was NOT NULL and is not any more, or the other way round.
                     (s.same IS NOT NULL AND NOT s.is_exact,
                      format('ALTER TABLE %s DROP CONSTRAINT %I', s.relid, coalesce(s.same, s.shadow_name)), NULL),
                     (NOT s.is_exact,

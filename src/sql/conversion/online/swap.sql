@@ -1,9 +1,8 @@
 -- The swap: the steps of one short transaction in which shadow columns and twins take the names and places of the
--- originals, and the sequence is converted. Nothing in it reads a table: a validated check spares SET NOT NULL the scan.
+-- originals, and the sequence is converted. No step reads a table: a validated check spares SET NOT NULL the scan.
 
--- Finds the objects that depend on columns and that the swap makes again. What depends on the columns is dropped and
--- made again as by a conversion with a lock. Indexes and constraints have twins; extended statistics have none, and
--- go with their column.
+-- Finds the objects that depend on columns and that the swap drops and makes again: those of a conversion with a lock, but
+-- for indexes, which have twins. Extended statistics have no twins, and go with their column.
 CREATE FUNCTION snowflake._swap_dependents(columns snowflake._conversion_column[])
     RETURNS snowflake._conversion_dependent[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -22,8 +21,8 @@ BEGIN
 END
 $function$;
 
--- Returns the names of the sequences that belong to a column. A sequence that belongs to a column would be dropped
--- with it. That of an identity has its new one by then, or is dropped.
+-- Returns the names of the sequences that belong to a column: they would be dropped with it. Leaves out the sequence of an
+-- identity, and names the one that takes its place.
 CREATE FUNCTION snowflake._owned_sequences(part snowflake._conversion_part, s snowflake._shadow)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -42,7 +41,7 @@ END
 $function$;
 
 -- Returns the commands that make the shadow of an identity the identity, with a sequence that goes on counting under the
--- same name; none if columns are to hold snowflake IDs, or this is not the identity.
+-- same name; no commands if columns are to hold snowflake IDs, or this is not the identity.
 CREATE FUNCTION snowflake._identity_move(
         part snowflake._conversion_part, shadow snowflake._shadow,
         OUT is_before boolean, -- before the column is dropped, and with it the sequence
@@ -151,8 +150,7 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that give a shadow what its column had. The settings, comment and rights of the column, which go
--- with it.
+-- Returns the steps that give a shadow the settings, the comment and the rights of its column.
 CREATE FUNCTION snowflake._swap_settings(s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -224,8 +222,7 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that drop what was built on shadow columns for originals that are gone. Twins whose original is
--- gone by now.
+-- Returns the steps that drop the twins of originals that are gone.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -246,7 +243,7 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that put shadow columns, and what is built on them, in the place of the originals.
+-- Returns the steps that put shadow columns and twins in the place of the originals.
 CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -315,8 +312,7 @@ BEGIN
 END
 $function$;
 
--- Returns the defaults that were meant for columns as those of their shadows. The columns have other numbers
--- afterwards.
+-- Returns the defaults that were meant for columns, as defaults of the shadows that replace them.
 CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], shadows snowflake._shadow[])
     RETURNS snowflake._meant_default[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,10 +1,10 @@
--- Twins: what is built on shadow columns while the originals are in use, to take their place. Indexes are built
--- CONCURRENTLY, constraints are added NOT VALID and validated.
+-- Twins: indexes and constraints that are built on shadow columns while the originals are in use, and replace them in the
+-- swap. Indexes are built CONCURRENTLY, constraints are added NOT VALID and validated.
 --
--- The name of a twin is made of its definition. An original that is altered, or dropped and made again as another, gets
--- another twin; and after a dump was restored, where every object has another OID, each twin is found again.
+-- The name of a twin is a hash of its definition. An original that is altered, or dropped and made again as another, gets
+-- another twin. After a dump was restored every object has another OID, and each twin is found again by its name.
 
--- An index or constraint on columns that are to be replaced, and that on their shadows.
+-- An index or constraint on columns that are to be replaced, and its twin on their shadows.
 CREATE TYPE snowflake._twin AS (
     original oid, relid regclass, name name,
     definition text,   -- what follows the name; NULL: it cannot be made
@@ -17,7 +17,7 @@ CREATE FUNCTION snowflake._twin(original oid, relid regclass, name name, definit
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(original, relid, name, definition, twin, is_ready)::snowflake._twin;
 
--- Returns the name of what is built on shadow columns in place of an object.
+-- Returns the name of a twin.
 CREATE FUNCTION snowflake._twin_name(
         definition text,
         turn bigint) -- among the originals of a table whose twins have this definition
@@ -26,8 +26,8 @@ CREATE FUNCTION snowflake._twin_name(
     RETURN ('snowflake_' || left(encode(sha256(convert_to(definition, getdatabaseencoding())), 'hex'), 16)
             || CASE turn WHEN 1 THEN '' ELSE '_' || turn::text END)::name;
 
--- Returns the name of what is built on shadow columns in place of an index. Whoever may create something in the schema
--- can see which name that will be, and take it: such a name is left out.
+-- Returns the name of the twin of an index. Every role that may create relations in the schema can compute that name and
+-- take it: the function skips names that relations beside the table have taken.
 CREATE FUNCTION snowflake._index_twin_name(definition text, turn bigint, tab oid)
     RETURNS name
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -65,7 +65,8 @@ BEGIN
 END
 $function$;
 
--- Returns the expressions that an object stores, on shadows in place of the columns that have one.
+-- Returns the expressions that an object stores, with the names of shadows in place of the columns that have one; NULL: an
+-- expression names the whole row.
 CREATE FUNCTION snowflake._expressions_on_shadows(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
     RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -111,7 +112,7 @@ BEGIN
 END
 $function$;
 
--- Returns what follows the name of the twin of an index; NULL: an expression names the whole row.
+-- Returns the definition of the twin of an index, which follows its name; NULL: an expression names the whole row.
 CREATE FUNCTION snowflake._index_definition(shadows snowflake._shadow[], index oid)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -153,9 +154,9 @@ BEGIN
 END
 $function$;
 
--- Finds the indexes on columns that are to be replaced, and what is built on their shadows. Those whose columns are
--- named, and by way of pg_depend those that only an expression names. Unique indexes come last: while there are two,
--- INSERT ... ON CONFLICT knows one of them.
+-- Finds the indexes on columns that are to be replaced, and their twins. pg_index says which indexes list a column,
+-- pg_depend which name one in an expression alone. Unique indexes come last: while an index and its twin are both there,
+-- INSERT ... ON CONFLICT looks at one of them.
 CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -198,14 +199,14 @@ BEGIN
 END
 $function$;
 
--- Returns what lets a constraint be added without a look at the rows. PostgreSQL 18 has constraints that are not
--- enforced.
+-- Returns the words that add a constraint without checking the rows of the table. PostgreSQL 18 has constraints that are
+-- not enforced.
 CREATE FUNCTION snowflake._unchecked(k pg_constraint)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END;
 
--- Returns what follows the name of the twin of a check.
+-- Returns the definition of the twin of a check, which follows its name.
 CREATE FUNCTION snowflake._check_definition(shadows snowflake._shadow[], k pg_constraint)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -217,7 +218,7 @@ BEGIN
 END
 $function$;
 
--- Finds the checks of columns that are to be replaced, and those of their shadows.
+-- Finds the checks of columns that are to be replaced, and their twins.
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -248,7 +249,7 @@ BEGIN
 END
 $function$;
 
--- Returns what follows the name of the twin of a foreign key.
+-- Returns the definition of the twin of a foreign key, which follows its name.
 CREATE FUNCTION snowflake._key_definition(shadows snowflake._shadow[], k pg_constraint)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -265,13 +266,13 @@ BEGIN
 END
 $function$;
 
--- Returns what a foreign key does to the rows that reference one; NULL: nothing.
+-- Returns the action of a foreign key on rows whose key is updated or deleted; NULL: NO ACTION.
 CREATE FUNCTION snowflake._key_action(action "char")
     RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE action WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END;
 
--- Finds the foreign keys from and to columns that are to be replaced, and those of their shadows.
+-- Finds the foreign keys from and to columns that are to be replaced, and their twins.
 CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -318,13 +319,13 @@ BEGIN
 END
 $function$;
 
--- What a conversion without a long lock works with.
+-- A conversion without a long lock: a sequence with its columns, their shadows and the twins.
 CREATE TYPE snowflake._shadowing AS (
     part snowflake._conversion_part,
     shadows snowflake._shadow[],
     indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[]);
 
--- Returns what the conversion of a sequence without a long lock works with.
+-- Returns the conversion of a sequence without a long lock.
 CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
     RETURNS snowflake._shadowing
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -341,8 +342,8 @@ BEGIN
 END
 $function$;
 
--- Returns the step that adds a foreign key between shadow columns, unless it is there. Short: the rows that are there are
--- looked at later.
+-- Returns the step that adds a foreign key between shadow columns, unless it is there. The step is short: _validate_key()
+-- checks the rows later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part, tab regclass, twin name)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
