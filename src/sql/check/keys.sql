@@ -1,0 +1,111 @@
+-- The columns that check() looks at, and what it can read of them without waiting for anybody.
+
+-- A column that gets snowflake IDs by its default, and the sequence that they come from. A column whose default
+-- makes snowflake IDs, or whose sequence is converted.
+CREATE TYPE snowflake._key AS (
+    seq regclass, relid regclass, attnum smallint, attname name,
+    layout snowflake.layout,
+    callee text); -- the function that the default calls; NULL: none
+
+-- Returns the greatest value of a bigint column from an index without keeping a lock; NULL: it cannot be read at
+-- once.
+CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Tells whether a number is likely to be an ID of the default layout that was made already.
+CREATE FUNCTION snowflake._is_like_an_id(number bigint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT NOT snowflake._is_count(number)
+           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
+$function$;
+
+-- Tells whether to read a table would mean to wait for another session.
+CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
+    RETURNS boolean
+    LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $function$
+    SELECT EXISTS (SELECT FROM pg_locks l
+                       WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+                         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$function$;
+
+-- Describes a column.
+CREATE FUNCTION snowflake._column(tab regclass, attname name)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.format('column %I of table %s', attname, tab);
+
+-- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed.
+CREATE FUNCTION snowflake._keys()
+    RETURNS SETOF snowflake._key
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname, coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
+            FROM pg_proc p
+            JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            JOIN pg_class s ON s.oid = used.sequence AND s.relkind = 'S'
+            WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
+              AND used.callee = 'snowflake.nextval'
+        UNION
+        -- Of a converted sequence that belongs to another column, and is drawn from by the server's own nextval.
+        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, snowflake.layout_of(q.seqrelid), used.callee
+            FROM pg_sequence q
+            JOIN pg_class s ON s.oid = q.seqrelid
+            JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_class t ON t.oid = f.adrelid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) AND used.sequence = q.seqrelid
+              AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
+        UNION
+        -- Of a converted sequence whose column has another default, or none.
+        SELECT s.oid, d.refobjid, a.attnum, a.attname, snowflake.layout_of(s.oid),
+               (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
+                    WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
+                      AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
+            FROM pg_sequence q
+            JOIN pg_class s ON s.oid = q.seqrelid
+            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.deptype = 'a'
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND NOT EXISTS (SELECT FROM pg_attrdef f
+                                  JOIN pg_depend e ON e.classid = 'pg_attrdef'::regclass AND e.objid = f.oid
+                                                  AND e.refclassid = 'pg_proc'::regclass
+                                  JOIN pg_proc p ON p.oid = e.refobjid AND p.pronamespace = 'snowflake'::regnamespace
+                                                AND p.proname IN ('nextval', 'next_id')
+                                  WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum);
+END
+$function$;
+
+-- Leaves out what defaults say of sequences that they have no say in. To name a sequence in a default, in any layout, takes
+-- no right on it. A stranger's default counts where a sequence that is converted is said to make IDs of its own layout.
+CREATE FUNCTION snowflake._keys_that_count(keys snowflake._key[])
+    RETURNS SETOF snowflake._key
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT k.*
+            FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_class s ON s.oid = k.seq
+            JOIN pg_sequence q ON q.seqrelid = k.seq
+            WHERE snowflake._may_act_for(t.relowner, s.relowner)
+               OR snowflake._makes_ids(q.seqincrement, q.seqmax) AND k.layout OPERATOR(snowflake.=) snowflake.layout_of(k.seq);
+END
+$function$;

@@ -1,0 +1,184 @@
+-- Findings of where columns get their IDs from: defaults, layouts, and sequences that are drawn from.
+
+-- Finds columns of converted sequences with another default, and sequences that are not guarded, or whose guard does not work.
+CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT CASE k.callee WHEN 'pg_catalog.nextval' THEN 'error' ELSE 'warning' END,
+               snowflake._column(k.relid, k.attname),
+               CASE k.callee
+                   WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: sequence %s is converted', k.seq)
+                   ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
+               CASE WHEN k.callee IS NULL
+                    THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
+                                                                k.relid, k.attname, snowflake._call_on(k.seq::text)))
+                    ELSE snowflake._typed_by_holder(snowflake._owner(k.seq), snowflake._convert_command(k.seq)) END
+            FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
+            WHERE k.callee IS DISTINCT FROM 'snowflake.nextval'
+              AND (k.callee IS DISTINCT FROM 'pg_catalog.nextval' OR NOT snowflake._is_redirect_wanted());
+    RETURN QUERY
+        SELECT CASE WHEN is_id_seq THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
+               'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it',
+               CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
+                    WHEN q.seqincrement BETWEEN 2 AND snowflake._greatest_stride('default')
+                    THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
+                    ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
+            FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
+                  UNION SELECT d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+                            WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') used(seq)
+            JOIN pg_sequence q ON q.seqrelid = used.seq
+            CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
+            WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', last.seq),
+               format('its last number is %s, and its guard works above 0 alone: the server''s own nextval takes a number from it', last.number),
+               snowflake._typed_by_holder(snowflake._owner(last.seq), format('SELECT pg_catalog.setval(%L, 1)', last.seq))
+            FROM (SELECT q.seqrelid::regclass AS seq, snowflake._glimpse_last_value(q.seqrelid) AS number
+                      FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+                      WHERE q.seqincrement = snowflake._guard() AND q.seqmin < 1 AND q.seqmax > 0
+                        AND NOT pg_is_other_temp_schema(c.relnamespace)) last
+            WHERE last.number < 1;
+    RETURN QUERY
+        SELECT 'warning', format('sequence %s', q.seqrelid::regclass),
+               'it has CYCLE: the server''s own nextval begins anew with its MINVALUE, where the guard alone would stop it',
+               snowflake._typed_by_holder(c.relowner, format('ALTER SEQUENCE %s NO CYCLE', q.seqrelid::regclass))
+            FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
+            WHERE q.seqincrement = snowflake._guard() AND q.seqcycle AND NOT pg_is_other_temp_schema(c.relnamespace);
+END
+$function$;
+
+-- Finds layouts of sequences that the node of this instance does not fit, and defaults that name another layout.
+CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', format('sequence %s', min(q.seqrelid::regclass::text COLLATE "C")), misfit,
+               '-- ' || CASE WHEN snowflake._node_setting() IS NOT NULL THEN 'Take snowflake.node out of the settings; then, in a new session: '
+                             ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
+            FROM pg_sequence q
+            CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
+            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._makes_ids(q.seqincrement, q.seqmax)
+                                                 AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
+                                            THEN snowflake._node_misfit(own.layout) END) node(misfit)
+            WHERE misfit IS NOT NULL
+            GROUP BY misfit;
+    RETURN QUERY
+        SELECT 'error', snowflake._column(k.relid, k.attname),
+               format('its default names another layout than sequence %s has, and fails', k.seq),
+               snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
+                                                      k.relid, k.attname, snowflake._call_on(k.seq::text)))
+            FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_sequence q ON q.seqrelid = k.seq
+            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+              AND k.layout OPERATOR(snowflake.<>) snowflake.layout_of(k.seq);
+END
+$function$;
+
+-- Finds columns that get IDs and do not bear them, and roles that may insert rows and not take IDs for them. Anybody can
+-- name a sequence in a default, and is given no right for it.
+CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', snowflake._column(x.relid, x.attname),
+               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', x.type, x.seq),
+               snowflake._typed_widening(x.relid, x.attname, snowflake._widen_command(x.relid, x.attname))
+            FROM (
+                -- Only the column of the topmost table can be altered.
+                WITH RECURSIVE above(relid, attname, seq) AS (
+                    SELECT k.relid::oid, k.attname, k.seq
+                        FROM unnest(keys) k
+                        JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+                        JOIN pg_attrdef f ON f.adrelid = k.relid AND f.adnum = k.attnum
+                        WHERE (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
+                          AND snowflake._is_call(f.oid, k.seq)
+                    UNION
+                    SELECT i.inhparent, x.attname, x.seq FROM above x JOIN pg_inherits i ON i.inhrelid = x.relid
+                )
+                SELECT x.relid::regclass, x.attname, x.seq, format_type(a.atttypid, a.atttypmod) AS type
+                    FROM above x
+                    JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
+                    JOIN pg_type y ON y.oid = a.atttypid
+                    WHERE snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))) x;
+    RETURN QUERY
+        SELECT DISTINCT 'warning', format('table %s', k.relid),
+               format('%s may insert into it, and not take IDs from sequence %s for column %I',
+                      CASE inserter.role WHEN 0 THEN 'everybody' ELSE quote_ident(pg_get_userbyid(inserter.role)) END, k.seq, k.attname),
+               CASE WHEN inserter.role IN (SELECT snowflake._inserters(k.relid, through_others => false)) THEN ''
+                    ELSE '-- If you trust who lets others write through a view or rule: ' END
+               || snowflake._typed_by(snowflake._owner(k.seq), snowflake._grant_to_draw(inserter.role, k.seq::text))
+            FROM unnest(keys) k
+            CROSS JOIN LATERAL snowflake._inserters(k.relid, through_others => true) inserter(role)
+            WHERE k.callee IS NOT NULL AND snowflake._owner(k.seq) = snowflake._owner(k.relid)
+              AND NOT snowflake._may_draw(inserter.role, k.seq);
+END
+$function$;
+
+-- Finds columns that hold snowflake IDs and take other numbers now. A migration tool may have put a serial or an
+-- identity in the place of what was converted.
+CREATE FUNCTION snowflake._findings_of_replaced_sequences()
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', snowflake._column(numbered.relid, numbered.attname),
+               format('it holds snowflake IDs, and takes the numbers of sequence %s, which is not converted', numbered.seq),
+               snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
+            FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname
+                      FROM pg_sequence q
+                      JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = q.seqrelid AND d.deptype = 'i'
+                                      AND d.refclassid = 'pg_class'::regclass
+                      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity <> ''
+                      WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax) AND a.atttypid = 'bigint'::regtype
+                  UNION
+                  SELECT q.seqrelid, a.attrelid, a.attnum, a.attname
+                      FROM pg_sequence q
+                      JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+                                      AND d.refobjid = q.seqrelid
+                      JOIN pg_attrdef f ON f.oid = d.objid
+                      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                      WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
+                        AND a.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                        AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
+                                        WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
+            WHERE snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
+               OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
+END
+$function$;
+
+-- Finds keys of logged tables whose sequences are unlogged or temporary.
+CREATE FUNCTION snowflake._findings_of_persistence(keys snowflake._key[])
+    RETURNS SETOF snowflake._finding
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'warning', snowflake._column(k.relid, k.attname),
+               CASE s.relpersistence
+                   WHEN 'u' THEN format('its sequence %s is unlogged: after a crash only the clock keeps new IDs above those it has made', k.seq)
+                   ELSE format('its sequence %s is temporary: the default goes with the session', k.seq) END,
+               CASE s.relpersistence
+                   WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)
+                   ELSE snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()',
+                                                               k.relid, k.attname)) END
+            FROM snowflake._keys_that_count(keys) k
+            JOIN pg_class s ON s.oid = k.seq
+            JOIN pg_class t ON t.oid = k.relid
+            WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p' AND NOT pg_is_other_temp_schema(s.relnamespace);
+END
+$function$;
