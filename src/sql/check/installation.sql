@@ -43,7 +43,8 @@ BEGIN
                format('claimed by %I as well as by %I, which has the better claim', c.name, c.lost_to),
                format(CASE c.kind
                           WHEN 'lease' THEN '-- On %I: SELECT snowflake.release_nodes(%s, %s)'
-                          WHEN 'setting' THEN '-- On %I: take snowflake.node out of the settings; then, in a new session: SELECT snowflake.claim_node()'
+                          WHEN 'setting' THEN '-- On %I: take snowflake.node out of the settings; then, in a new session: '
+                                               'SELECT snowflake.claim_node()'
                           ELSE '-- On %I: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,
                       c.name, c.node, c.last_node)
             FROM numbered c
@@ -53,7 +54,8 @@ BEGIN
                '-- For each of them: CREATE SUBSCRIPTION name CONNECTION ''...'' PUBLICATION snowflake_nodes'
             WHERE snowflake._receives_no_claims()
         UNION ALL
-        SELECT 'warning', 'publication snowflake_nodes', format('%I, who owns it, could publish other things than node numbers', pg_get_userbyid(p.pubowner)),
+        SELECT 'warning', 'publication snowflake_nodes', format('%I, who owns it, could publish other things than node numbers',
+                                                                pg_get_userbyid(p.pubowner)),
                'DROP PUBLICATION snowflake_nodes'
             FROM pg_publication p
             WHERE p.pubname = 'snowflake_nodes'
@@ -66,7 +68,8 @@ BEGIN
             WHERE c.kind = 'copy'
         UNION ALL
         SELECT 'warning', 'this instance', format('it ran at %I before: it was copied, moved or promoted', before),
-               '-- If it is a copy beside its original: SELECT snowflake.separate_copy(); if it has taken the other''s place: SELECT snowflake.take_over_node()'
+               '-- If it is a copy beside its original: SELECT snowflake.separate_copy(); '
+               'if it has taken the other''s place: SELECT snowflake.take_over_node()'
             FROM snowflake._moved_from() before
             WHERE before IS NOT NULL;
 END
@@ -127,7 +130,8 @@ BEGIN
         SELECT 'error', format('schema %I', n.nspname),
                format('%s may create objects in it, and have their code run by whoever uses the extension',
                       coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'everybody')),
-               format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
+               format('REVOKE CREATE ON SCHEMA %I FROM %s',
+                      n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
             FROM pg_namespace n, aclexplode(n.nspacl) a
             WHERE n.nspname = 'snowflake' AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
         UNION ALL
@@ -161,8 +165,9 @@ BEGIN
     -- Where the sequence was renamed, its online plan takes the columns over.
     RETURN QUERY
         SELECT 'error', snowflake._column(p.relid, a.attname),
-               'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it for a sequence: '
-               'new rows may be refused', snowflake._typed_by_holder(snowflake._owner(p.relid), format('SELECT snowflake.cancel_conversion(%L)', p.relid))
+               'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it '
+               'for a sequence: new rows may be refused',
+               snowflake._typed_by_holder(snowflake._owner(p.relid), format('SELECT snowflake.cancel_conversion(%L)', p.relid))
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
             WHERE p.trigger_name IS NULL
         UNION ALL

@@ -49,7 +49,8 @@ CREATE FUNCTION snowflake._keys()
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname, coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
+        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname,
+                        coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
             FROM pg_proc p
             JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
             JOIN pg_attrdef f ON f.oid = d.objid

@@ -64,8 +64,9 @@ BEGIN
                format('%s %% of its numbers are used: %s', trunc(100 * x.used), coalesce(x.held_by, 'its last is ' || x.last_number)),
                snowflake._typed_by_holder(snowflake._owner(x.seq),
                                           format(CASE WHEN x.size >= large
-                                                      THEN 'SELECT * FROM snowflake.conversion_plan(%L, online => true, target => ''bigint'')'
-                                                      ELSE 'SELECT snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'')' END, x.seq))
+                                                      THEN 'SELECT * FROM snowflake.conversion_plan(%L, online => true, '
+                                                      ELSE 'SELECT snowflake.convert_sequence_to_snowflake(%L, ' END
+                                                 || 'target => ''bigint'')', x.seq))
             FROM (
                 SELECT r.seq, r.held_by, r.size, r.last_number,
                        abs(snowflake._glimpse_last_value(r.seq) - r.first_number) / nullif(abs(r.last_number - r.first_number), 0) AS used
@@ -102,11 +103,13 @@ BEGIN
                       date_trunc('minute', snowflake.get_timestamp(s.last, s.layout) - clock_timestamp())),
                format('-- If no ID from ahead is in use: SELECT pg_catalog.setval(%L, %s)', s.seq, greatest(s.minimum, 1))
             FROM (SELECT k.seq, k.layout, q.seqmin AS minimum, snowflake._glimpse_last_value(k.seq) AS last
-                      FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k JOIN pg_sequence q ON q.seqrelid = k.seq) s
+                      FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
+                          JOIN pg_sequence q ON q.seqrelid = k.seq) s
             CROSS JOIN LATERAL snowflake.describe(s.layout) described
             WHERE s.last >= CASE WHEN clock_timestamp() + bound BETWEEN described.epoch AND described.last_timestamp
                                  THEN snowflake.from_timestamp(clock_timestamp() + bound, s.layout) END
-              AND s.last <= snowflake.make_id(described.last_timestamp, (described.nodes - 1)::integer, (described.ids_per_tick - 1)::integer, s.layout)
+              AND s.last <= snowflake.make_id(described.last_timestamp, (described.nodes - 1)::integer,
+                                           (described.ids_per_tick - 1)::integer, s.layout)
             ORDER BY s.seq::text COLLATE "C";
 END
 $function$;
@@ -175,7 +178,8 @@ BEGIN
     RETURN QUERY
         SELECT DISTINCT CASE WHEN x.bound < snowflake.from_timestamp(next_week, k.layout) THEN 'warning' ELSE 'notice' END,
                format('table %s', k.relid),
-               format('it refuses IDs of %s and later, until the rest of its plan has made it partitioned', snowflake.get_timestamp(x.bound, k.layout)),
+               format('it refuses IDs of %s and later, until the rest of its plan has made it partitioned',
+                      snowflake.get_timestamp(x.bound, k.layout)),
                format('SELECT * FROM snowflake.partition_plan(%L, ''1 month'')', k.relid)
             FROM unnest(keys) k
             CROSS JOIN LATERAL snowflake._limit(k.relid, k.attname) x
@@ -207,6 +211,7 @@ BEGIN
                                SELECT FROM pg_partition_ancestors(k.relid) above
                                    JOIN pg_inherits i ON i.inhrelid = above.relid
                                    JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = k.attname
-                                   WHERE snowflake._partition_refuses(above.relid, a.attnum, snowflake.from_timestamp(next_week, k.layout))) END;
+                                   WHERE snowflake._partition_refuses(above.relid, a.attnum,
+                                                                      snowflake.from_timestamp(next_week, k.layout))) END;
 END
 $function$;

@@ -11,7 +11,8 @@ BEGIN
         SELECT CASE k.callee WHEN 'pg_catalog.nextval' THEN 'error' ELSE 'warning' END,
                snowflake._column(k.relid, k.attname),
                CASE k.callee
-                   WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: sequence %s is converted', k.seq)
+                   WHEN 'pg_catalog.nextval' THEN format('the default calls the server''s own nextval, and makes no snowflake IDs: '
+                                                          'sequence %s is converted', k.seq)
                    ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
                CASE WHEN k.callee IS NULL
                     THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
@@ -36,7 +37,8 @@ BEGIN
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
     RETURN QUERY
         SELECT 'warning', format('sequence %s', last.seq),
-               format('its last number is %s, and its guard works above 0 alone: the server''s own nextval takes a number from it', last.number),
+               format('its last number is %s, and its guard works above 0 alone: the server''s own nextval takes a number from it',
+                      last.number),
                snowflake._typed_by_holder(snowflake._owner(last.seq), format('SELECT pg_catalog.setval(%L, 1)', last.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, snowflake._glimpse_last_value(q.seqrelid) AS number
                       FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
@@ -61,7 +63,8 @@ CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
 BEGIN
     RETURN QUERY
         SELECT 'error', format('sequence %s', min(q.seqrelid::regclass::text COLLATE "C")), misfit,
-               '-- ' || CASE WHEN snowflake._node_setting() IS NOT NULL THEN 'Take snowflake.node out of the settings; then, in a new session: '
+               '-- ' || CASE WHEN snowflake._node_setting() IS NOT NULL
+                             THEN 'Take snowflake.node out of the settings; then, in a new session: '
                              ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
             FROM pg_sequence q
             CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
@@ -170,7 +173,8 @@ BEGIN
     RETURN QUERY
         SELECT 'warning', snowflake._column(k.relid, k.attname),
                CASE s.relpersistence
-                   WHEN 'u' THEN format('its sequence %s is unlogged: after a crash only the clock keeps new IDs above those it has made', k.seq)
+                   WHEN 'u' THEN format('its sequence %s is unlogged: after a crash only the clock keeps new IDs above those it has made',
+                                        k.seq)
                    ELSE format('its sequence %s is temporary: the default goes with the session', k.seq) END,
                CASE s.relpersistence
                    WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)

@@ -65,7 +65,8 @@ BEGIN
                       CROSS JOIN LATERAL (
                           SELECT 'is no ordinary table: detach it first' WHERE c.relkind <> 'r'
                           -- The whole shows none of its rows any more, but would take it along when it is dropped.
-                          UNION ALL SELECT format('is being detached: ALTER TABLE %s DETACH PARTITION %s FINALIZE first', p.tab, i.inhrelid::regclass)
+                          UNION ALL SELECT format('is being detached: ALTER TABLE %s DETACH PARTITION %s FINALIZE first',
+                                                  p.tab, i.inhrelid::regclass)
                               WHERE i.inhdetachpending
                           UNION ALL SELECT format('is owned by %I: give it to %I, or detach it first', pg_get_userbyid(c.relowner),
                                                   pg_get_userbyid(p.owner)) WHERE c.relowner <> p.owner
@@ -100,11 +101,13 @@ BEGIN
                 SELECT 1, 0::oid, format('ALTER TABLE %s DETACH PARTITION %s', p.tab, former)
                 UNION ALL SELECT 2, 0, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', p.tab)
                 UNION ALL SELECT 2, 1, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY', former)
-                UNION ALL SELECT late.turn, k.oid, format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY %s', former, k.conname, late.checked)
+                UNION ALL SELECT late.turn, k.oid, format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY %s',
+                                                          former, k.conname, late.checked)
                     FROM pg_constraint k
                     CROSS JOIN (VALUES (2, 'IMMEDIATE'), (4, 'DEFERRED')) late(turn, checked)
                     WHERE k.conrelid = former::regclass AND k.contype = 'f' AND k.condeferred
-                UNION ALL SELECT 3, 0, format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %s', former, columns, columns, p.tab)
+                UNION ALL SELECT 3, 0, format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %s',
+                                              former, columns, columns, p.tab)
                 UNION ALL SELECT 4, s.seq, format('ALTER SEQUENCE %s OWNED BY %s.%I', s.seq, former, s.attname)
                     FROM snowflake._sequences_of_table(p.tab) s
                 UNION ALL SELECT 5, t.oid, format('DROP STATISTICS %I.%I', n.nspname, t.stxname)

@@ -50,7 +50,8 @@ BEGIN
                 SELECT 1, 0::oid, 0::bigint,
                        concat(format('CREATE TABLE %s (LIKE %I.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED) '
                                      'PARTITION BY RANGE (%I)', p.tab, p.schema, p.former, p.attname),
-                              ' TABLESPACE ' || quote_ident((SELECT s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+                              ' TABLESPACE ' || quote_ident((SELECT s.spcname FROM pg_class c
+                                                                  JOIN pg_tablespace s ON s.oid = c.reltablespace
                                                                  WHERE c.oid = p.tab)))
                 UNION ALL
                 SELECT 2, 0, 0, format('ALTER TABLE %s DROP CONSTRAINT %I', p.tab, snowflake._limit_name())
@@ -72,7 +73,8 @@ BEGIN
                 UNION ALL
                 SELECT 6, k.oid, s.n, s.command
                     FROM pg_constraint k,
-                         snowflake._conversion_annotations('pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, p.tab))
+                         snowflake._conversion_annotations('pg_constraint'::regclass, k.oid,
+                                                           format('CONSTRAINT %I ON %s', k.conname, p.tab))
                              WITH ORDINALITY s(command, n)
                     WHERE k.conrelid = p.tab AND k.contype <> 't' AND k.conname <> snowflake._limit_name()
             ) x(turn, object, n, command)
@@ -244,7 +246,8 @@ BEGIN
                 SELECT 0, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) WHERE drops
                 UNION ALL
                 -- The rows that are there have been checked, and are checked again afterwards, without the lock.
-                SELECT 0, concat(format('ALTER TABLE %s ADD CONSTRAINT %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid)),
+                SELECT 0, concat(format('ALTER TABLE %s ADD CONSTRAINT %I %s',
+                                        k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid)),
                                  CASE WHEN k.convalidated THEN ' NOT VALID' END)
                     WHERE NOT drops
                 UNION ALL

@@ -15,7 +15,8 @@ BEGIN
                     WHERE NOT t.relispartition AND EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))
                 UNION ALL SELECT 'is temporary: make it partitioned when it is created' WHERE t.relpersistence = 't'
                 UNION ALL SELECT format('is unlogged: ALTER TABLE %s SET LOGGED first', p.tab) WHERE t.relpersistence = 'u'
-                UNION ALL SELECT format('is of the type %s: ALTER TABLE %s NOT OF first', t.reloftype::regtype, p.tab) WHERE t.reloftype <> 0
+                UNION ALL SELECT format('is of the type %s: ALTER TABLE %s NOT OF first',
+                                        t.reloftype::regtype, p.tab) WHERE t.reloftype <> 0
                 UNION ALL SELECT 'is not stored as a heap: move its rows into a new partitioned table'
                     WHERE t.relam <> (SELECT oid FROM pg_am WHERE amname = 'heap')
                 UNION ALL SELECT format('is a member of extension %I: ALTER EXTENSION %1$I DROP TABLE %s first', x.extname, p.tab)
@@ -89,7 +90,8 @@ BEGIN
             WHERE i.indrelid = p.tab;
     RETURN QUERY
         SELECT format('%s %I of table %s %s',
-                      CASE k.contype WHEN 'f' THEN 'foreign key' WHEN 'n' THEN 'not-null constraint' ELSE 'check' END, k.conname, p.tab, why.text)
+                      CASE k.contype WHEN 'f' THEN 'foreign key' WHEN 'n' THEN 'not-null constraint' ELSE 'check' END,
+                       k.conname, p.tab, why.text)
             FROM pg_constraint k
             CROSS JOIN LATERAL (
                 SELECT format('is not valid: ALTER TABLE %s VALIDATE CONSTRAINT %I first', p.tab, k.conname)
@@ -126,7 +128,8 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT format('is owned by %I', pg_get_userbyid(c.relowner)) WHERE NOT snowflake._may_become(c.relowner)
                 UNION ALL
-                SELECT format('is one of a partitioned table, which would be read under the lock (%s): drop it, and add it again afterwards',
+                SELECT format('is one of a partitioned table, which would be read under the lock (%s): '
+                              'drop it, and add it again afterwards',
                               pg_size_pretty((SELECT sum(pg_table_size(x)) FROM snowflake._table_tree(k.conrelid) x)))
                     WHERE c.relkind = 'p' AND k.conrelid <> p.tab
                 UNION ALL
@@ -224,7 +227,8 @@ BEGIN
             FROM pg_attribute a
             WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_type_privilege(p.owner, a.atttypid, 'USAGE');
     RETURN QUERY
-        SELECT format('%I may not create objects in tablespace %I: GRANT CREATE ON TABLESPACE %2$I TO %1$I', pg_get_userbyid(p.owner), s.spcname)
+        SELECT format('%I may not create objects in tablespace %I: GRANT CREATE ON TABLESPACE %2$I TO %1$I',
+                      pg_get_userbyid(p.owner), s.spcname)
             FROM pg_tablespace s
             WHERE s.oid IN (SELECT c.reltablespace FROM pg_class c
                                 WHERE c.oid = p.tab OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = p.tab))
@@ -282,7 +286,8 @@ BEGIN
     ELSIF snowflake._may_become(p.owner) AND snowflake._has_greatest_value_at_hand(p.tab, p.attnum) THEN
         greatest_id := snowflake._greatest_value(p.tab, p.attnum);
         IF greatest_id >= p.bound THEN
-            RETURN NEXT format('table %s has ID %s, of %s, above the end of the first partition: choose a later "since"', p.tab, greatest_id,
+            RETURN NEXT format('table %s has ID %s, of %s, above the end of the first partition: choose a later "since"',
+                               p.tab, greatest_id,
                                snowflake.get_timestamp(greatest_id, p.layout));
         END IF;
     END IF;

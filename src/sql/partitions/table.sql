@@ -109,7 +109,8 @@ BEGIN
         SELECT a.attnum, a.attname, 'default' INTO attnum, attname, layout
             FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = wanted;
     ELSIF coalesce(found, 0) <> 1 THEN
-        RAISE EXCEPTION 'table % has % column whose default makes snowflake IDs', tab, CASE WHEN found > 1 THEN 'more than one' ELSE 'no' END
+        RAISE EXCEPTION 'table % has % column whose default makes snowflake IDs', tab,
+                        CASE WHEN found > 1 THEN 'more than one' ELSE 'no' END
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = CASE WHEN found > 1 THEN 'Name the column: snowflake.partition_plan(..., id_column => ''id'').'
                               ELSE coalesce((SELECT snowflake._convert_command(d.objid) || ';'
@@ -209,7 +210,8 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = format('Leave out "since", or begin anew: ALTER TABLE %s DROP CONSTRAINT %I;', p.tab, snowflake._limit_name());
     END IF;
-    p.former := snowflake._name_with(p.relname, '_before_' || snowflake._range_suffix(p.since, snowflake._range_suffix_format(p.since, p.every)));
+    p.former := snowflake._name_with(
+        p.relname, '_before_' || snowflake._range_suffix(p.since, snowflake._range_suffix_format(p.since, p.every)));
     RETURN p;
 END
 $function$;

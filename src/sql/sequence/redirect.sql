@@ -120,7 +120,8 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION snowflake.redirect_nextval(boolean) IS
-    'has the server''s own nextval, currval and lastval make and return snowflake IDs on converted sequences of this database, or no longer';
+    'has the server''s own nextval, currval and lastval make and return snowflake IDs on converted sequences of this '
+    'database, or no longer';
 
 -- Tells whether the redirect is on, or was in the database that this one has been made from.
 CREATE FUNCTION snowflake._is_redirect_wanted()

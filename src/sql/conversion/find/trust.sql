@@ -225,7 +225,8 @@ CREATE FUNCTION snowflake._authors_of_definitions(
 BEGIN
     RETURN QUERY
         SELECT made.role, named.author,
-               format('%s, which %s names,', pg_describe_object(named.class, named.object, 0), snowflake._description_of(made.class, made.object))
+               format('%s, which %s names,',
+                      pg_describe_object(named.class, named.object, 0), snowflake._description_of(made.class, made.object))
             FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
                   UNION ALL
                   SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
@@ -242,7 +243,8 @@ BEGIN
             ) named(class, object, author);
     RETURN QUERY
         SELECT snowflake._owner(c.relid), x.author,
-               format('%s, which %s names,', pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object))
+               format('%s, which %s names,',
+                      pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object))
             FROM unnest(columns) c CROSS JOIN LATERAL snowflake._authors_on_table(c.relid, c.attname) x
             WHERE c.widened;
 END

@@ -175,7 +175,8 @@ BEGIN
             CROSS JOIN LATERAL (SELECT pg_total_relation_size(t.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
                 format('ALTER TABLE ONLY %s %s', t.relid, t.actions), snowflake._owner(t.relid),
-                format('rewrites table %s (%s) if a column of these is stored', t.relid, pg_size_pretty(held.size)), t.relid, held.size) step
+                format('rewrites table %s (%s) if a column of these is stored',
+                       t.relid, pg_size_pretty(held.size)), t.relid, held.size) step
             ORDER BY t.relid::oid;
 END
 $function$;

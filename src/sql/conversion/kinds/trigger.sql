@@ -16,7 +16,8 @@ BEGIN
                 comes_along =>
                     t.tgisinternal OR t.tgparentid <> 0
                     OR CASE WHEN t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
-                            THEN EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p, snowflake._triggers_on_shadow(p.relid, p.shadow) x
+                            THEN EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p,
+                                                  snowflake._triggers_on_shadow(p.relid, p.shadow) x
                                              WHERE x = t.tgname) END IS TRUE) d
             WHERE o.classid = 'pg_trigger'::regclass;
 END

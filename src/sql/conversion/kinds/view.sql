@@ -72,7 +72,8 @@ CREATE FUNCTION snowflake._view_definition(view oid, replaces boolean DEFAULT fa
     AS $function$
 BEGIN
     RETURN (
-        SELECT concat('CREATE ', CASE WHEN replaces THEN 'OR REPLACE ' END, CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
+        SELECT concat('CREATE ', CASE WHEN replaces THEN 'OR REPLACE ' END,
+                      CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
                       c.oid::regclass, ' USING ' || quote_ident(m.amname),
                       (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
                                                              x.option_value), ', ') || ')'

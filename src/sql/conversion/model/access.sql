@@ -66,14 +66,17 @@ BEGIN
                                          AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
                                        HAVING count(*) > 0),
                                   (SELECT format('No sequence fills its key. To make that bigint: CREATE SEQUENCE %s; SELECT '
-                                                 'snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'', also => %L); DROP SEQUENCE %1$s;',
+                                                 'snowflake.convert_sequence_to_snowflake(%L, target => ''bigint'', also => %L); '
+                                                 'DROP SEQUENCE %1$s;',
                                                  stand_in, stand_in, concat_ws('.', n.nspname, c.relname, a.attname))
                                        FROM pg_constraint k
                                        JOIN pg_class c ON c.oid = k.conrelid
                                        JOIN pg_namespace n ON n.oid = c.relnamespace
                                        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
-                                       CROSS JOIN LATERAL format('%I.%I', n.nspname, snowflake._free_name(n.nspname, a.attname || '_stand_in')) stand_in
-                                       WHERE k.conrelid = seq AND k.contype = 'p' AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                       CROSS JOIN LATERAL format('%I.%I', n.nspname,
+                                                                 snowflake._free_name(n.nspname, a.attname || '_stand_in')) stand_in
+                                       WHERE k.conrelid = seq AND k.contype = 'p'
+                                         AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
                                        ORDER BY a.attnum LIMIT 1),
                                   'To see the sequence of a column: SELECT pg_get_serial_sequence(table, column);');
     ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN

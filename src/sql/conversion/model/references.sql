@@ -269,7 +269,8 @@ BEGIN
               SELECT FROM jsonb_each(expected -> 'references') object(name, sources)
                   WHERE object.sources ? snowflake._source_of('pg_proc'::regclass, callee)
                      OR EXISTS (SELECT FROM pg_operator o
-                                    WHERE o.oprcode = callee AND object.sources ? snowflake._source_of('pg_operator'::regclass, o.oid))) THEN
+                                    WHERE o.oprcode = callee
+                                      AND object.sources ? snowflake._source_of('pg_operator'::regclass, o.oid))) THEN
         RAISE EXCEPTION 'an object that is made again would change its meaning'
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = format('It would call %s, which it does not call now.', snowflake._source_of('pg_proc'::regclass, callee));

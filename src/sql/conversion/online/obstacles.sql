@@ -51,7 +51,8 @@ BEGIN
             WHERE p.trigger_name IS NOT NULL
               AND NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
     RETURN QUERY
-        SELECT format('column %I of table %s is the identity of another sequence, which goes with it: convert with a lock', s.attname, s.relid)
+        SELECT format('column %I of table %s is the identity of another sequence, which goes with it: convert with a lock',
+                      s.attname, s.relid)
             FROM unnest(shadows) s
             JOIN unnest(columns) c ON c.relid = s.relid AND c.attnum = s.attnum
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
@@ -154,7 +155,8 @@ CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock', k.conname, s.relid)
+        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
+                               k.conname, s.relid)
             FROM unnest(work.shadows) s
             JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                             AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
@@ -180,7 +182,8 @@ BEGIN
             WHERE NOT i.indisexclusion;
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
-        SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock', pg_describe_object(x.class, x.object, 0))
+        SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock',
+                               pg_describe_object(x.class, x.object, 0))
             FROM unnest(work.shadows) s
             CROSS JOIN LATERAL (
                 SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i
@@ -215,7 +218,8 @@ BEGIN
                 SELECT 'is of or to a partitioned table: convert it with a lock'
                     WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
                 UNION ALL
-                SELECT format('is owned by %I: give both tables to one owner, or drop it, and add it again afterwards', pg_get_userbyid(c.relowner))
+                SELECT format('is owned by %I: give both tables to one owner, or drop it, and add it again afterwards',
+                              pg_get_userbyid(c.relowner))
                     WHERE NOT snowflake._is_taken_along((work.part).owner, c.relowner)
             ) why(text);
 END
@@ -294,7 +298,8 @@ CREATE FUNCTION snowflake._obstacles_of_shadows(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('column %I of table %s is being widened without a lock: finish that, or SELECT snowflake.cancel_conversion(%L)',
+        SELECT DISTINCT format('column %I of table %s is being widened without a lock: finish that, '
+                               'or SELECT snowflake.cancel_conversion(%L)',
                                c.attname, c.relid, coalesce(p.sequence, part.seq))
             FROM unnest(part.columns) c
             CROSS JOIN LATERAL snowflake._shadow_pairs(c.relid) p

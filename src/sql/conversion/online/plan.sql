@@ -36,7 +36,8 @@ BEGIN
                          OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
             CROSS JOIN LATERAL (SELECT snowflake._table_size(s.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
-                concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid), snowflake._fill_options(pause, max_lag), ')'),
+                concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid),
+                       snowflake._fill_options(pause, max_lag), ')'),
                 snowflake._owner(s.relid),
                 format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
                        s.relid, pg_size_pretty(held.size)), size => held.size) step
@@ -184,7 +185,8 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_preparations(work, pause, max_lag);
     RETURN QUERY
         SELECT * FROM snowflake._step(
-            format('SELECT snowflake.convert_sequence_to_snowflake(%L, online => true%s)', part.seq, snowflake._wish_arguments(part.wishes)), NULL,
+            format('SELECT snowflake.convert_sequence_to_snowflake(%L, online => true%s)',
+                   part.seq, snowflake._wish_arguments(part.wishes)), NULL,
             'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END

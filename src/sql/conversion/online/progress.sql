@@ -30,7 +30,8 @@ DECLARE
     bytes_a_second constant bigint := 10 * 1024 * 1024;
     wal constant numeric := 6;
     disk constant numeric := 1.4;
-    bytes constant bigint := (SELECT sum(w.bytes) FROM snowflake._online_work(work.shadows, work.indexes) w WHERE NOT w.is_done AND w.index IS NULL);
+    bytes constant bigint := (
+        SELECT sum(w.bytes) FROM snowflake._online_work(work.shadows, work.indexes) w WHERE NOT w.is_done AND w.index IS NULL);
 BEGIN
     RETURN format('estimate: %s at %s a second, for %s of tables and indexes; up to %s of WAL; at the peak %s more on disk',
                   justify_interval(make_interval(secs => ceil(bytes::numeric / bytes_a_second)::double precision)),
@@ -96,7 +97,8 @@ BEGIN
                       AND (s.attnum = ANY (i.indkey::smallint[])
                            OR EXISTS (SELECT FROM pg_depend d
                                           WHERE d.classid = 'pg_class'::regclass AND d.objid = t.original
-                                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.attnum))),
+                                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid
+                                            AND d.refobjsubid = s.attnum))),
                (SELECT count(*) FROM snowflake._key_twins(shadows) t JOIN pg_constraint k ON k.oid = t.original
                     WHERE t.relid = s.relid AND s.attnum = ANY (k.conkey) AND NOT t.is_ready),
                least(trunc(100 * (1 - whole.bytes_to_do / greatest(whole.bytes, 1))), 99)::integer, whole.bytes_to_do::bigint,

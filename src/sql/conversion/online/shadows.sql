@@ -2,10 +2,10 @@
 -- which takes its place at the end (src/conversion/shadow.hpp).
 --
 -- The catalog says how far such a conversion has come, and no table of the extension does. A conversion believes only what
--- the owner of the table alone can have put into the catalog. A check that compares two columns proves that they are a column and its shadow; once it is valid,
--- the shadow is filled. A trigger keeps the shadow, and names the sequence. Any holder of the right TRIGGER can make such a
--- trigger, or replace it, but only the owner can let it fire ALWAYS, which is how an owner signs it. The name of a
--- twin (see twins.sql) tells its definition.
+-- the owner of the table alone can have put into the catalog. A check that compares two columns proves that they are a
+-- column and its shadow; once it is valid, the shadow is filled. A trigger keeps the shadow, and names the sequence. Any
+-- holder of the right TRIGGER can make such a trigger, or replace it, but only the owner can let it fire ALWAYS, which is
+-- how an owner signs it. The name of a twin (see twins.sql) tells its definition.
 
 -- Copies the number of a column to its shadow, where a check of the table compares the two; for triggers with the
 -- condition NEW.shadow IS DISTINCT FROM NEW.column OR NEW.column IS NULL. Refuses nulls in a column that has lost its NOT

@@ -20,7 +20,8 @@ BEGIN
                   DETAIL = 'These commands have not been run, or not to their end: ' || array_to_string(missing, '; '),
                   -- Only the last command states the wishes of the caller.
                   HINT = CASE stage
-                      WHEN 'swap' THEN format(E'SELECT command FROM snowflake.conversion_plan(%L, online => true%s) WHERE command IS NOT NULL \\gexec',
+                      WHEN 'swap' THEN format(E'SELECT command FROM snowflake.conversion_plan(%L, online => true%s) '
+                                             'WHERE command IS NOT NULL \\gexec',
                                               (work.part).name, snowflake._wish_arguments((work.part).wishes))
                       ELSE 'Ask conversion_plan(..., online => true) for what is left to do.' END;
     END IF;
@@ -206,4 +207,5 @@ CREATE FUNCTION snowflake.cancel_conversion(
     SELECT snowflake._run_stage(relation, 'cancel', pg_catalog.current_setting('search_path'))
 $function$;
 COMMENT ON FUNCTION snowflake.cancel_conversion(regclass) IS
-    'takes back a conversion without a long lock that has not ended, or what is left of one on a table; returns the number of columns that were being widened';
+    'takes back a conversion without a long lock that has not ended, or what is left of one on a table; '
+    'returns the number of columns that were being widened';

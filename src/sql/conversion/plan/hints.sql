@@ -58,7 +58,8 @@ BEGIN
             JOIN unnest(columns) c ON NOT c.is_strangers
             JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
             WHERE p.oid >= 16384
-              AND (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
+              AND (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype
+                   && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
                    OR p.prosrc ~* '\m(int|int2|int4|integer|smallint)\M')
               AND (snowflake._names_word(p.prosrc, k.relname)
                    OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))

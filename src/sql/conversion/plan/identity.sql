@@ -50,7 +50,8 @@ BEGIN
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
                       replacement, snowflake._future_increment(part),
                       CASE WHEN snowflake._future_increment(part) <> snowflake._guard()
-                           THEN ' MAXVALUE ' || snowflake._unguarded_maximum() END, snowflake._minimum_for(seq, part.layout), s.seqstart, s.seqcache);
+                           THEN ' MAXVALUE ' || snowflake._unguarded_maximum() END,
+                      snowflake._minimum_for(seq, part.layout), s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
     command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);

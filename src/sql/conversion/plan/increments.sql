@@ -165,7 +165,8 @@ BEGIN
         END IF;
         RETURN NEXT snowflake._step(
             format('ALTER SEQUENCE %s INCREMENT BY %s %s', part.seq, greatest(was.increment, 1),
-                   concat_ws(' ', minimum, CASE WHEN is_unguarded THEN 'NO MAXVALUE' END, CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
+                   concat_ws(' ', minimum, CASE WHEN is_unguarded THEN 'NO MAXVALUE' END,
+                             CASE WHEN was.cycles THEN 'CYCLE' ELSE 'NO CYCLE' END)),
             part.owner);
     END IF;
     RETURN NEXT snowflake._step(format('COMMENT ON SEQUENCE %s IS %L', part.seq, was.comment), part.owner);

@@ -27,7 +27,8 @@ BEGIN
     END IF;
     present := snowflake.node();
     RETURN CASE WHEN present > last
-                THEN format('snowflake node %s of this instance does not fit the layout, which has room for nodes 1 to %s', present, last) END;
+                THEN format('snowflake node %s of this instance does not fit the layout, which has room for nodes 1 to %s',
+                            present, last) END;
 EXCEPTION WHEN SQLSTATE '55000' OR invalid_table_definition THEN -- nextval() says what is wrong with the node.
     RETURN NULL;
 END
@@ -121,7 +122,8 @@ BEGIN
         UNION ALL
         SELECT CASE WHEN snowflake._last_value(part.seq) >= snowflake.from_timestamp(clock_timestamp(), part.layout)
                     THEN format('sequence %s has made IDs above those of the layout "%s" at this time', part.seq, part.layout)
-                    ELSE format('sequence %s is converted, and has another layout: SELECT snowflake.set_layout(%L, %L)', part.seq, part.seq, part.layout)
+                    ELSE format('sequence %s is converted, and has another layout: SELECT snowflake.set_layout(%L, %L)',
+                                part.seq, part.seq, part.layout)
                END
             FROM pg_sequence q
             WHERE q.seqrelid = part.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)

@@ -347,7 +347,8 @@ BEGIN
         CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
                       OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
         IF NOT has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
-            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
+            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: '
+                               'GRANT SELECT ON %3$I.replication_set_table TO %1$I',
                                current_user, tab, replicator);
             CONTINUE;
         END IF;

@@ -139,7 +139,8 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._generated_moves(part.dependents) m
-            CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column', m.attname, m.relid)) step;
+            CROSS JOIN LATERAL snowflake._remark(format('generated column %I of table %s becomes the last column',
+                                                        m.attname, m.relid)) step;
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END
 $function$;

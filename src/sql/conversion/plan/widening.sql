@@ -118,7 +118,8 @@ BEGIN
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._bigint_limits(q.seqmin, q.seqmax) l
             CROSS JOIN LATERAL (
-                SELECT concat(CASE WHEN l.lowest <> q.seqmin THEN ' NO MINVALUE' END, CASE WHEN l.highest <> q.seqmax THEN ' NO MAXVALUE' END)
+                SELECT concat(CASE WHEN l.lowest <> q.seqmin THEN ' NO MINVALUE' END,
+                              CASE WHEN l.highest <> q.seqmax THEN ' NO MAXVALUE' END)
             ) changed(limits)
             CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s AS bigint%s', part.seq, changed.limits), part.owner,
                                                format('SHARE ROW EXCLUSIVE lock on %s', part.seq)) step

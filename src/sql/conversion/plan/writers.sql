@@ -145,7 +145,8 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT DISTINCT format('%s has %s, and the new column is the last one', pg_describe_object('pg_proc'::regclass, p.oid, 0), found.what)
+        SELECT DISTINCT format('%s has %s, and the new column is the last one',
+                               pg_describe_object('pg_proc'::regclass, p.oid, 0), found.what)
             FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
             JOIN pg_proc p ON p.oid >= 16384 AND strpos(lower(p.prosrc), lower(replace(t.relname, '"', '""'))) > 0
@@ -156,8 +157,8 @@ BEGIN
               AND NOT EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
     RETURN QUERY
-        SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column is the last '
-                               'one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
+        SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column '
+                               'is the last one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
             FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
             JOIN snowflake._statements_seen() s(query) ON snowflake._order_counted_on(s.query, t.relname) LIKE 'INSERT %'
@@ -209,7 +210,8 @@ DECLARE
 BEGIN
     SELECT n.nspname INTO schema
         FROM pg_extension x
-        JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+        JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid
+                        AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
         JOIN pg_proc p ON p.oid = d.objid AND p.proname = 'pg_stat_statements' AND p.pronargs = 1
         JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
         JOIN pg_namespace n ON n.oid = p.pronamespace

@@ -89,4 +89,5 @@ BEGIN
 END
 $procedure$;
 COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, text, text, text, snowflake.layout, integer, integer) IS
-    'converts all sequences that columns use, of a schema or of all schemas, each in a transaction of its own; reports on each, and counts them';
+    'converts all sequences that columns use, of a schema or of all schemas, each in a transaction of its own; '
+    'reports on each, and counts them';

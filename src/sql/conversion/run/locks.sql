@@ -46,7 +46,8 @@ BEGIN
     PERFORM snowflake._raise(
         '55P03',
         CASE WHEN kind IS NULL THEN 'could not obtain the locks to '
-                                    || coalesce('convert sequence ' || request.seq::text, 'partition table ' || (request.partitioning).tab::text)
+                                    || coalesce('convert sequence ' || request.seq::text,
+                                                'partition table ' || (request.partitioning).tab::text)
              ELSE format('could not obtain %s on %s %s',
                          CASE kind WHEN 'S' THEN 'SHARE ROW EXCLUSIVE lock' ELSE 'ACCESS EXCLUSIVE lock' END,
                          CASE kind WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END,
