@@ -11,18 +11,10 @@ $$;
 CREATE FUNCTION run_next(seq regclass) RETURNS text LANGUAGE sql AS $$
     SELECT command FROM snowflake.conversion_plan(seq, online => true) WHERE command IS NOT NULL ORDER BY step LIMIT 1
 $$;
-CREATE FUNCTION obstacles(seq regclass, online boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    detail text;
-BEGIN
-    PERFORM snowflake.conversion_plan(seq, online => obstacles.online);
-EXCEPTION WHEN feature_not_supported THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-    RETURN QUERY SELECT * FROM string_to_table(detail, E'\n');
-END $$;
 
 \getenv sources PG_ABS_SRCDIR
 \i :sources/sql/include/functions.sql
+\i :sources/sql/include/obstacles.sql
 
 -- (An autovacuum that comes by would change which statistics are missing.)
 CREATE TABLE customers (id serial PRIMARY KEY, name text, parent_id integer REFERENCES customers) WITH (autovacuum_enabled = off);

@@ -5,16 +5,8 @@ SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE SCHEMA writers;
 SET search_path = writers;
-CREATE FUNCTION obstacles(seq regclass, online boolean DEFAULT true, target text DEFAULT 'snowflake', waive text DEFAULT '')
-    RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    detail text;
-BEGIN
-    PERFORM snowflake.conversion_plan(seq, online => obstacles.online, target => obstacles.target, waive => obstacles.waive);
-EXCEPTION WHEN feature_not_supported THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-    RETURN QUERY SELECT * FROM string_to_table(detail, E'\n');
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/obstacles.sql
 CREATE FUNCTION guesses(seq regclass, online boolean, target text DEFAULT 'snowflake') RETURNS SETOF text LANGUAGE sql AS $$
     SELECT effect FROM snowflake.conversion_plan(seq, online => guesses.online, target => guesses.target, waive => 'order,results')
         WHERE command IS NULL AND effect ~ '^(function|trigger|procedure|rule|column)' AND effect !~ 'becomes the last|obstacles|guesses' ORDER BY step

@@ -15,7 +15,7 @@ BEGIN
     RETURN result;
 END $$;
 -- Puts a sequence so far ahead of the clock that the next IDs differ by one.
-CREATE FUNCTION put(seq regclass) RETURNS bigint LANGUAGE sql AS $$
+CREATE FUNCTION put_far_ahead(seq regclass) RETURNS bigint LANGUAGE sql AS $$
     SELECT setval(seq, (((1::bigint << 40) + 1) << 22) + (1 << 12)) $$;
 
 CREATE SEQUENCE s;
@@ -41,7 +41,7 @@ SET snowflake.node = 1;
 -- text of the line. No row is left, and its ID does not come again.
 CREATE SEQUENCE b;
 CREATE TABLE batches (id bigint DEFAULT snowflake.nextval('b'), n int UNIQUE);
-SELECT put('b') AS start \gset
+SELECT put_far_ahead('b') AS start \gset
 COPY batches (n) FROM STDIN;
 1
 2
@@ -161,7 +161,7 @@ SELECT count(DISTINCT id) AS id, count(DISTINCT of_domain) AS of_domain, count(D
 SELECT min(named) ~ '^k[0-9]+$' AS named FROM old;
 
 -- Arguments of CALL and EXECUTE, the condition of a trigger, the bound of a partition: one ID for each evaluation.
-SELECT put('b') AS start \gset
+SELECT put_far_ahead('b') AS start \gset
 CREATE PROCEDURE hand(id bigint) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO batches VALUES (id, 10); END $$;
 CALL hand(snowflake.nextval('b'));
 PREPARE hand (bigint) AS INSERT INTO batches VALUES ($1, 11);

@@ -3,13 +3,10 @@
 SET snowflake.node = 5;
 \set VERBOSITY terse
 
--- The sequences here are far ahead of the clock, so that their tick does not pass during the test.
-CREATE FUNCTION fields(id bigint) RETURNS text LANGUAGE sql AS $$
-    SELECT format('tick %s, counter %s', (id >> 22) - (1::bigint << 40), snowflake.get_count(id)) $$;
-CREATE FUNCTION put(seq regclass, tick int) RETURNS boolean LANGUAGE sql AS $$
-    SELECT setval(seq, (((1::bigint << 40) + tick) << 22) + (5 << 12)) IS NOT NULL $$;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/fields.sql
 CREATE SEQUENCE s;
-SELECT put('s', 0);
+SELECT put('s', 0, 5, 0);
 
 -- The role: SET ROLE, RESET ROLE, back at a savepoint, SECURITY DEFINER.
 CREATE ROLE regress_snowflake_maker;
@@ -78,7 +75,7 @@ SELECT fields(snowflake.nextval('s'));
 COMMIT;
 CREATE TABLE t (id bigserial);
 BEGIN;
-SELECT put('t_id_seq', 0);
+SELECT put('t_id_seq', 0, 5, 0);
 SELECT fields(snowflake.nextval('t_id_seq'));
 SAVEPOINT p;
 TRUNCATE t RESTART IDENTITY;
@@ -94,7 +91,7 @@ SELECT snowflake.nextval('made_here') > 0 AS made;
 ROLLBACK TO p;
 SELECT fields(snowflake.nextval('s'));
 CREATE SEQUENCE made_here;
-SELECT put('made_here', 7);
+SELECT put('made_here', 7, 5, 0);
 SELECT fields(snowflake.nextval('made_here'));
 ROLLBACK;
 
@@ -103,13 +100,13 @@ BEGIN;
 SELECT fields(snowflake.nextval('s'));
 DROP SEQUENCE s;
 CREATE SEQUENCE s CACHE 10;
-SELECT put('s', 10);
+SELECT put('s', 10, 5, 0);
 SELECT fields(snowflake.nextval('s')), fields(snowflake.lastval());
 ROLLBACK;
 SELECT fields(snowflake.nextval('s'));
 -- Two change names.
 CREATE SEQUENCE other;
-SELECT put('other', 20);
+SELECT put('other', 20, 5, 0);
 BEGIN;
 SELECT fields(snowflake.nextval('s')), fields(snowflake.nextval('other'));
 ALTER SEQUENCE s RENAME TO third;
@@ -205,12 +202,12 @@ DECLARE
 BEGIN
     FOR i IN 1..20 LOOP
         EXECUTE format('CREATE SEQUENCE many_%s', i);
-        PERFORM put(format('many_%s', i), i);
+        PERFORM put(format('many_%s', i), i, 5, 0);
     END LOOP;
     FOR round IN 1..3 LOOP
         FOR i IN 1..20 LOOP
             id := snowflake.nextval(format('many_%s', i));
-            IF fields(id) <> format('tick %s, counter %s', i, round) THEN
+            IF fields(id) <> format('tick %s, node 5, counter %s', i, round) THEN
                 RAISE '% of sequence %', fields(id), i;
             END IF;
         END LOOP;
@@ -237,7 +234,7 @@ SELECT fields(snowflake.nextval('s'));
 -- Temporary sequences: discarded, dropped at the commit and rolled back.
 CREATE TEMP SEQUENCE temporary;
 BEGIN;
-SELECT put('temporary', 30);
+SELECT put('temporary', 30, 5, 0);
 SELECT fields(snowflake.nextval('temporary'));
 DISCARD TEMP;
 SELECT snowflake.nextval('temporary');
@@ -257,7 +254,7 @@ CREATE TEMP SEQUENCE temporary;
 SELECT snowflake.nextval('temporary') > 0 AS made;
 ROLLBACK TO p;
 CREATE TEMP SEQUENCE temporary;
-SELECT put('temporary', 31);
+SELECT put('temporary', 31, 5, 0);
 SELECT fields(snowflake.nextval('temporary'));
 DISCARD SEQUENCES;
 COMMIT;
@@ -271,7 +268,7 @@ SET temp_buffers = 100;
 SET snowflake.node = 5;
 CREATE TEMP SEQUENCE temporary;
 CREATE TEMP TABLE large AS SELECT repeat('x', 1500) AS filler FROM generate_series(1, 1000);
-SELECT put('temporary', 40);
+SELECT put('temporary', 40, 5, 0);
 SELECT fields(snowflake.nextval('temporary'));
 SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
 SELECT fields(snowflake.nextval('temporary')) AS in_another_transaction;
