@@ -1,5 +1,6 @@
 -- Sequences with a layout of their own.
 SET snowflake.node = 5;
+\set SHOW_CONTEXT never
 CREATE SCHEMA layouts;
 SET search_path = layouts;
 \getenv sources PG_ABS_SRCDIR
