@@ -507,7 +507,33 @@ ALTER TABLE snowflake.nodes RENAME TO put_aside;
 CREATE VIEW snowflake.nodes AS SELECT * FROM snowflake.put_aside;
 SELECT * FROM outcome($$SELECT snowflake.nextval('s')$$);
 ROLLBACK;
+BEGIN;
+ALTER TABLE snowflake.nodes DROP COLUMN version;
+SELECT state FROM outcome($$SELECT snowflake.nextval('s')$$);
+ROLLBACK;
 SELECT snowflake.get_node(snowflake.nextval('s'));
+
+-- A table that was written anew is trusted, and one with a further column. A long row counts as others do.
+SET snowflake.node = 0;
+SELECT snowflake.claim_node() AS claimed \gset
+SET client_min_messages = warning;
+VACUUM FULL snowflake.nodes;
+\c -
+SET client_min_messages = error;
+SET snowflake.node = 0;
+SELECT snowflake.node() = :claimed AS the_same;
+BEGIN;
+ALTER TABLE snowflake.nodes ADD COLUMN later integer DEFAULT 5;
+SELECT snowflake.node() = :claimed AS the_same;
+ROLLBACK;
+BEGIN;
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                             claimed_at, said_at, version)
+    SELECT gen_random_uuid(), 'claim', :claimed, :claimed, 5, 16384, 0, string_agg(gen_random_uuid()::text, ''), 'far',
+           '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15' FROM generate_series(1, 1000);
+SELECT state, message ~ '\mfar\M' AS is_named FROM outcome('SELECT snowflake.node()');
+ROLLBACK;
+SELECT (snowflake.release_node()).node = :claimed AS released;
 
 DROP SEQUENCE s;
 DROP FUNCTION outcome, keep, for_integers;

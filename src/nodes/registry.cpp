@@ -1,6 +1,7 @@
 #include "registry.hpp"
 
 #include "former_self.hpp"
+#include "registry_pages.hpp"
 #include "server/acting_role.hpp"
 #include "server/earlier_version.hpp"
 #include "server/schema.hpp"
@@ -9,8 +10,6 @@
 namespace snowflake::registry {
 
 namespace {
-
-constexpr const char *table_name = "nodes";
 
 // The version of the extension, and last the major version of the server.
 constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERSION;
@@ -25,7 +24,7 @@ void require_as_made(Relation table) {
     const bool is_table = is_known(table);
     AttrNumber unchecked = InvalidAttrNumber;
     if (is_table)
-        unchecked = find_unchecked(table);
+        unchecked = find_unchecked(RelationGetDescr(table));
     if (is_table && unchecked == InvalidAttrNumber)
         return;
     const Oid oid = RelationGetRelid(table);
@@ -41,17 +40,12 @@ void require_as_made(Relation table) {
 // Opens the table for reading; null: there is none, as where another session has dropped the
 // extension. Raises 42P16 if it is not as the extension made it: its values are not to be trusted.
 Relation open_table() {
-    const Oid schema = schema::find();
-    const Oid oid = OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
+    const Oid oid = find_name();
     Relation table = OidIsValid(oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
     if (table != nullptr)
         require_as_made(table);
     return table;
 }
-
-// So many pages of the table are read one after the other; of a longer one, the rows that indexes
-// find.
-constexpr BlockNumber few_pages = 4;
 
 // The rows of the table as of one moment.
 struct Reading {
@@ -64,7 +58,7 @@ Reading begin_reading(Relation table) {
     PreventCommandIfParallelMode("reading snowflake.nodes"); // by the latest snapshot
     return {.table = table,
             .snapshot = RegisterSnapshot(GetLatestSnapshot()),
-            .is_short = RelationGetNumberOfBlocks(table) <= few_pages};
+            .is_short = RelationGetNumberOfBlocks(table) <= registry_pages::few_pages};
 }
 
 void end_reading(const Reading &reading) {
@@ -103,7 +97,7 @@ void for_each_row_by(const Reading &reading, const char *index, std::initializer
     SysScanDesc scan =
         systable_beginscan(reading.table, oid, OidIsValid(oid), reading.snapshot, count, scan_keys);
     for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
-        action(row_of(tuple, reading.table));
+        action(row_of(tuple, RelationGetDescr(reading.table)));
     systable_endscan(scan);
 }
 
@@ -137,6 +131,18 @@ void add_row(ActList &list, const Row &row) {
 ActList read_all(const Reading &reading) {
     ActList list;
     for_each_row(reading, [&list](const Row &row) { add_row(list, row); });
+    return list;
+}
+
+// Reads the table from its pages, if they are few; std::nullopt: it has to be opened.
+std::optional<ActList> read_pages(Oid table) {
+    const std::optional<List *> rows = registry_pages::read(table);
+    if (!rows)
+        return std::nullopt;
+    ActList list;
+    ListCell *cell = nullptr;
+    foreach (cell, *rows)
+        add_row(list, *static_cast<const Row *>(lfirst(cell)));
     return list;
 }
 
@@ -283,6 +289,11 @@ void insert_again(const ActId &id, const StoredAct &act) {
 
 } // namespace
 
+Oid find_name() {
+    const Oid schema = schema::find();
+    return OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
+}
+
 Oid find_table() {
     Relation table = open_table();
     if (table == nullptr)
@@ -321,7 +332,10 @@ Acts read() {
     return seen(list);
 }
 
-Acts read_concerning(int setting) {
+Acts read_concerning(Oid name, int setting) {
+    if (OidIsValid(name))
+        if (const std::optional<ActList> list = read_pages(name))
+            return seen(*list);
     Relation table = open_table();
     if (table == nullptr)
         return {};
@@ -335,7 +349,7 @@ Acts read_concerning(int setting) {
 Arrival read_arrival(Relation table, HeapTuple added, int setting) {
     if (!is_known(table))
         return {.acts = {}, .arrived = nullptr};
-    const Row row = row_of(added, table);
+    const Row row = row_of(added, RelationGetDescr(table));
     if (!is_readable(row))
         return {.acts = {}, .arrived = nullptr};
     const StoredAct arrived = act_of(row);

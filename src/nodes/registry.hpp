@@ -28,6 +28,9 @@ struct NewAct {
     ActId answers = {};
 };
 
+// Returns the OID of what has the name of the table, whatever that is; InvalidOid: nothing has.
+Oid find_name();
+
 // Returns the OID of the table; InvalidOid: the extension is not installed. Like all functions that
 // read the table, it raises 42P16 if the table is not as the extension made it.
 Oid find_table();
@@ -37,8 +40,9 @@ Oid find_table();
 Acts read();
 
 // Reads the acts on which it depends what this instance does with a number: with that of the
-// setting, or else with the one that it has claimed. In a long table they are found by indexes.
-Acts read_concerning(int setting);
+// setting, or else with the one that it has claimed. In a long table they are found by indexes; a
+// short one is not opened, see registry_pages.hpp. name is what find_name() has returned.
+Acts read_concerning(Oid name, int setting);
 
 // The same with the acts of the instance that a row is about, which has been added just now, and
 // those about its number.

@@ -99,7 +99,7 @@ HeapTuple guard_row(const TriggerData &trigger) {
         return nullptr;
     if (puts_rows_back)
         return trigger.tg_trigtuple;
-    Row row = row_of(trigger.tg_trigtuple, table);
+    Row row = row_of(trigger.tg_trigtuple, RelationGetDescr(table));
     row.values[column_written_here - 1] = BoolGetDatum(false);
     row.nulls[column_written_here - 1] = false;
     row.values[column_key - 1] = random_uuid();

@@ -36,10 +36,10 @@ Kind kind_of(const char *text) {
 
 } // namespace
 
-Row row_of(HeapTuple tuple, Relation table) {
+Row row_of(HeapTuple tuple, TupleDesc columns) {
     Datum values[MaxTupleAttributeNumber];
     bool nulls[MaxTupleAttributeNumber];
-    heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
+    heap_deform_tuple(tuple, columns, values, nulls);
     Row row;
     std::copy_n(values, column_count, row.values);
     std::copy_n(nulls, column_count, row.nulls);
@@ -54,8 +54,11 @@ Row row_of(TupleTableSlot *slot) {
 }
 
 bool is_known(Relation table) {
-    TupleDesc columns = RelationGetDescr(table);
-    if (table->rd_rel->relkind != RELKIND_RELATION || columns->natts < column_count)
+    return table->rd_rel->relkind == RELKIND_RELATION && are_known(RelationGetDescr(table));
+}
+
+bool are_known(TupleDesc columns) {
+    if (columns->natts < column_count)
         return false;
     for (int i = 0; i < column_count; ++i)
         if (TupleDescAttr(columns, i)->attisdropped ||
@@ -64,9 +67,9 @@ bool is_known(Relation table) {
     return true;
 }
 
-AttrNumber find_unchecked(Relation table) {
+AttrNumber find_unchecked(TupleDesc columns) {
     for (AttrNumber column = 1; column <= column_count; ++column)
-        if (!is_nullable(column) && !TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull)
+        if (!is_nullable(column) && !TupleDescAttr(columns, column - 1)->attnotnull)
             return column;
     return InvalidAttrNumber;
 }

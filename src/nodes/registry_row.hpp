@@ -9,6 +9,9 @@
 
 namespace snowflake::registry {
 
+// The name of the table in the schema of the extension.
+inline constexpr const char *table_name = "nodes";
+
 // An act as the table has it. The texts are palloc'd.
 struct StoredAct : Act {
     const char *where = nullptr; // the place, as people read it
@@ -52,14 +55,16 @@ struct Row {
 };
 
 // Returns the values that a tuple or a slot of the table has.
-Row row_of(HeapTuple tuple, Relation table);
+Row row_of(HeapTuple tuple, TupleDesc columns);
 Row row_of(TupleTableSlot *slot);
 
-// Returns whether the relation has the columns that this version reads.
+// Returns whether the relation is a table, and whether columns are, or begin with, those that this
+// version reads.
 bool is_known(Relation table);
+bool are_known(TupleDesc columns);
 
-// Returns the first column that must not be null and can be; InvalidAttrNumber: none.
-AttrNumber find_unchecked(Relation table);
+// Returns the first of known columns that must not be null and can be; InvalidAttrNumber: none.
+AttrNumber find_unchecked(TupleDesc columns);
 
 // Returns whether the row can become an act: one of a later version may lack what this one needs,
 // and a time may be none that a clock shows.

@@ -41,8 +41,8 @@ int find_node(std::int64_t now_us) {
     static_assert(settings::node_unset == 0, "what judge() takes for no setting");
     PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
     const int setting = settings::node();
-    table_oid = registry::find_table();
-    const registry::Acts acts = registry::read_concerning(setting);
+    table_oid = registry::find_name(); // before the reading, in which a change may arrive
+    const registry::Acts acts = registry::read_concerning(table_oid, setting);
     const registry::Registry registry = registry::of(acts);
     auto verdict = registry.judge(setting, now_us);
     if (verdict.standing == Standing::unset)

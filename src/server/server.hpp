@@ -44,6 +44,7 @@ extern "C" {
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_control.h"
@@ -115,6 +116,7 @@ extern "C" {
 #include "storage/procarray.h"
 #include "storage/s_lock.h"
 #include "storage/sinvaladt.h"
+#include "storage/smgr.h"
 #include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
@@ -211,6 +213,12 @@ inline Locator locator_of(Relation relation) {
 inline void set_locator(xl_seq_rec &record, const Locator &locator) {
     record.locator = locator;
 }
+inline Locator locator_of(const FormData_pg_class &relation) {
+    return {.spcOid =
+                OidIsValid(relation.reltablespace) ? relation.reltablespace : MyDatabaseTableSpace,
+            .dbOid = MyDatabaseId,
+            .relNumber = relation.relfilenode};
+}
 inline SubTransactionId first_locator_subid(Relation relation) {
     return relation->rd_firstRelfilelocatorSubid;
 }
@@ -222,10 +230,38 @@ inline Locator locator_of(Relation relation) {
 inline void set_locator(xl_seq_rec &record, const Locator &locator) {
     record.node = locator;
 }
+inline Locator locator_of(const FormData_pg_class &relation) {
+    return {.spcNode =
+                OidIsValid(relation.reltablespace) ? relation.reltablespace : MyDatabaseTableSpace,
+            .dbNode = MyDatabaseId,
+            .relNode = relation.relfilenode};
+}
 inline SubTransactionId first_locator_subid(Relation relation) {
     return relation->rd_firstRelfilenodeSubid;
 }
 #endif
+
+// Counts the pages of a table that is neither temporary nor a catalog with a fixed place.
+inline BlockNumber count_pages(const Locator &locator) {
+#if PG_VERSION_NUM >= 170000
+    return smgrnblocks(smgropen(locator, INVALID_PROC_NUMBER), MAIN_FORKNUM);
+#else
+    return smgrnblocks(smgropen(locator, InvalidBackendId), MAIN_FORKNUM);
+#endif
+}
+
+// Puts a column, as the catalog has it, into the description of a row at an index from 0 on. The
+// last one comes last.
+inline void set_column(TupleDesc columns, int index, const FormData_pg_attribute &column) {
+    memcpy(TupleDescAttr(columns, index), &column, ATTRIBUTE_FIXED_PART_SIZE);
+#if PG_VERSION_NUM >= 180000
+    populate_compact_attribute(columns, index);
+#endif
+#if PG_VERSION_NUM >= 190000
+    if (index == columns->natts - 1)
+        TupleDescFinalize(columns);
+#endif
+}
 
 // Tells whether a buffer, which is pinned and exclusively locked, has changes that are not written
 // out.
