@@ -7,11 +7,11 @@ bench_suite() {
 
 benchmark_runs() {
     local results=$checkout/build/bench file
-    show_if_failed "$workspace/bench.log" env "${hostile_settings[@]}" "$checkout/bench/run" --rounds 1 \
+    show_if_failed "$workspace/bench.log" env "${hostile_settings[@]}" PEER="$checkout" "$checkout/bench/run" --rounds 1 \
         --rows 1000 --seconds 1 --sessions 2 --growth 1,2 --peer 'peer=random()' "$results" || return 1
     for file in results.csv results.md generate.svg sessions.svg insert.svg growth.svg; do
         [ -s "$results/$file" ] || { echo "no $file"; return 1; }
     done
-    grep -q '^insert,peer,1,' "$results/results.csv" &&
+    grep -q '^insert,peer,1,' "$results/results.csv" && grep -q '^insert,pgEdge,1,' "$results/results.csv" &&
         grep -q '^connect flushes,nextval,1,' "$results/results.csv"
 }
