@@ -107,9 +107,9 @@ void keep_to_the_clock(Layout layout, const Reservation &reserved) {
 
 // Waits for the record of IDs up to last, which the WAL covers up to lsn. Only for IDs that the
 // clock does not keep from being made again after a crash. All others wait for it at the commit.
-void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
+[[gnu::always_inline]] inline void wait_for_record(Layout layout, Id last, XLogRecPtr lsn) {
     // Sessions that wait for the page find it ahead of the time that they have read before.
-    if (!durability::is_durable(lsn) && needs_record(layout, last, clock_us()))
+    if (unlikely(!durability::is_durable(lsn)) && needs_record(layout, last, clock_us()))
         durability::wait_until_durable(lsn);
 }
 

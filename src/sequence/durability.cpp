@@ -3,6 +3,7 @@
 namespace snowflake::durability {
 
 XLogRecPtr relied_on = InvalidXLogRecPtr;
+XLogRecPtr on_disk = InvalidXLogRecPtr;
 
 namespace {
 

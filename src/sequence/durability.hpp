@@ -25,10 +25,18 @@ inline void rely_on(XLogRecPtr lsn) {
         rely_on_more(lsn);
 }
 
+// The LSN up to which this session has found the WAL on the disk of its server, where it stays.
+extern XLogRecPtr on_disk;
+
 // Tells whether the WAL is on disk up to lsn, and on the synchronous standbys that
 // synchronous_commit asks for now.
 inline bool is_durable(XLogRecPtr lsn) {
-    return !XLogNeedsFlush(lsn) && !server::awaits_standbys(lsn);
+    if (unlikely(lsn > on_disk)) {
+        if (XLogNeedsFlush(lsn))
+            return false;
+        on_disk = lsn;
+    }
+    return !server::awaits_standbys(lsn);
 }
 
 // Waits until the WAL is on disk up to lsn, and until the synchronous standbys that
