@@ -72,6 +72,7 @@ script_exceptions=(
     # conversion_plan() shows the commands of both ways.
     'conversion/plan/plan.sql _online_steps' 'conversion/plan/plan.sql _online_estimate'
     'conversion/plan/steps.sql _online_obstacles' 'conversion/plan/steps.sql _obstacles_of_shadows'
+    'conversion/plan/steps.sql _obstacles_of_subscribers'
     # The stages of a conversion without a long lock, and of partitioning, run as a conversion does, from their own states.
     'conversion/run/run.sql _patience_of_stage' 'conversion/run/state.sql _state_of_stage'
     'conversion/run/state.sql _part_to_cancel'

@@ -303,11 +303,7 @@ TEST_F(BothWays, ByPglogical) {
     add("south", preload);
     for (const char *name : {"north", "south"}) {
         Session session(server(name));
-        if (session.number("SELECT count(*) FROM pg_settings WHERE name = "
-                           "'output_plugin_libraries'") == 0)
-            continue;
-        session.run("ALTER SYSTEM SET output_plugin_libraries = pgoutput, pglogical_output");
-        session.run("SELECT pg_reload_conf()");
+        allow_output_plugin(session);
     }
     {
         const Writer writer(server("north"));

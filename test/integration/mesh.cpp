@@ -102,7 +102,8 @@ void go_on_from(const Member &receiver, const Member &other, const Member &sende
              "') FROM pg_replication_origin_status WHERE " + origin(receiver));
 }
 
-// Recent minor versions of the server use only those output plugins that a setting lists.
+} // namespace
+
 void allow_output_plugin(Session &session) {
     if (session.number("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'") ==
         0)
@@ -110,8 +111,6 @@ void allow_output_plugin(Session &session) {
     session.run("ALTER SYSTEM SET output_plugin_libraries = pgoutput, pglogical_output");
     session.run("SELECT pg_reload_conf()");
 }
-
-} // namespace
 
 std::string Member::cluster() const {
     return Session(*server).text(

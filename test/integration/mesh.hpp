@@ -58,4 +58,8 @@ void heal(const Member &one, const Member &other);
 // so by itself after three minutes only.
 void receive_again(const Member &receiver, const Member &sender);
 
+// Lets a server use pglogical's output plugin. Recent minor versions of the server use only those
+// plugins that a setting lists.
+void allow_output_plugin(Session &session);
+
 } // namespace integration

@@ -1,14 +1,10 @@
 // Two servers, joined by the server's own logical replication: both write, in both directions; or
-// one publishes tables whose keys are widened without a long lock; or one publishes sequences.
+// one publishes sequences.
 #include "inserter.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
 #include <array>
-#include <atomic>
-#include <limits>
-#include <regex>
-#include <thread>
 
 namespace integration::native_replication_test {
 namespace {
@@ -90,149 +86,6 @@ TEST_F(TwoServers, HoldTheSameRows) {
         EXPECT_EQ(session.number("SELECT sum(apply_error_count) FROM pg_stat_subscription_stats"),
                   0);
     }
-}
-
-// A client that writes to both tables of a shop until it is stopped.
-class ShopWriter {
-  public:
-    explicit ShopWriter(const Server &server) : session_(server), thread_([this] { work(); }) {}
-    ShopWriter(const ShopWriter &) = delete;
-    ShopWriter &operator=(const ShopWriter &) = delete;
-    ShopWriter(ShopWriter &&) = delete;
-    ShopWriter &operator=(ShopWriter &&) = delete;
-    ~ShopWriter() { stop(); }
-
-    // Returns why the client could not write; empty: it could.
-    std::string stop() {
-        stop_ = true;
-        if (thread_.joinable())
-            thread_.join();
-        return error_;
-    }
-
-  private:
-    void work() {
-        try {
-            while (!stop_)
-                session_.run("WITH c AS (INSERT INTO customers (name) VALUES ('new') RETURNING id)"
-                             " INSERT INTO orders (customer_id) SELECT id FROM c;"
-                             " UPDATE customers SET name = name || '.' WHERE id % 10 = 3;"
-                             " DELETE FROM orders WHERE customer_id % 10 = 7");
-        } catch (const std::exception &error) {
-            error_ = error.what();
-        }
-    }
-
-    Session session_;
-    std::string error_;
-    std::atomic<bool> stop_{false};
-    std::thread thread_;
-};
-
-// The tables of a shop, published by one server and received by the other.
-class PublishedTables : public testing::Test {
-  protected:
-    PublishedTables() {
-        for (Session *session : {&here_, &there_})
-            session->run("CREATE TABLE customers (id serial PRIMARY KEY, name text);"
-                         "CREATE TABLE orders (number serial PRIMARY KEY,"
-                         " customer_id integer NOT NULL REFERENCES customers)");
-        here_.run(
-            "INSERT INTO customers (name) SELECT 'old' FROM generate_series(1, 1000);"
-            "INSERT INTO orders (customer_id) SELECT i % 1000 + 1 FROM generate_series(1, 2000) i;"
-            "CREATE EXTENSION snowflake; CREATE PUBLICATION shop FOR TABLE customers, orders");
-        there_.run("CREATE SUBSCRIPTION shop CONNECTION '" + publisher_.conninfo() +
-                   "' PUBLICATION shop");
-    }
-
-    // Waits until the subscriber has everything, and compares.
-    void expect_the_same_rows() {
-        wait_for(there_, "(SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel)");
-        wait_for(here_, "(SELECT bool_and(confirmed_flush_lsn >= '" +
-                            here_.text("SELECT pg_current_wal_insert_lsn()") +
-                            "') FROM pg_replication_slots)");
-        for (const char *rows :
-             {"SELECT md5(string_agg(concat(id, name), ',' ORDER BY id)) FROM customers",
-              "SELECT md5(string_agg(concat(number, ' ', customer_id), ',' ORDER BY number)) FROM "
-              "orders"})
-            EXPECT_EQ(here_.text(rows), there_.text(rows));
-        EXPECT_EQ(there_.number("SELECT sum(apply_error_count) FROM pg_stat_subscription_stats"),
-                  0);
-    }
-
-    // Lets the subscriber have wide keys, and what else the commands do. A subscription that is at
-    // work could be part of a deadlock.
-    void prepare_subscriber(const std::vector<std::string> &additions) {
-        there_.run("ALTER SUBSCRIPTION shop DISABLE");
-        wait_for(there_, "NOT EXISTS (SELECT FROM pg_stat_subscription WHERE pid IS NOT NULL)");
-        there_.run("ALTER TABLE customers ALTER COLUMN id TYPE bigint");
-        there_.run("ALTER TABLE orders ALTER COLUMN customer_id TYPE bigint");
-        for (const std::string &addition : additions)
-            there_.run(addition);
-        there_.run("ALTER SUBSCRIPTION shop ENABLE");
-    }
-
-    // The commands in the error of the plan: for each table one that adds a column, and one that
-    // comments on it.
-    std::vector<std::string> commands_of_obstacles() {
-        try {
-            here_.run(plan);
-        } catch (const std::exception &error) {
-            const std::string text = error.what();
-            const std::regex command(
-                R"(ALTER TABLE \S+ ADD COLUMN \S+ bigint|COMMENT ON COLUMN \S+ IS '\S+')");
-            std::vector<std::string> commands;
-            for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end;
-                 ++found)
-                commands.push_back(found->str());
-            return commands;
-        }
-        return {};
-    }
-
-    static inline const std::string plan =
-        "SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true)"
-        " WHERE command IS NOT NULL ORDER BY step";
-    const Server publisher_{1, {"wal_level = logical", "fsync = off"}};
-    const Server subscriber_{2, {"wal_receiver_status_interval = 1s", "fsync = off"}};
-    Session here_{publisher_};
-    Session there_{subscriber_};
-};
-
-// In the order of docs/converting.md.
-TEST_F(PublishedTables, AreWidenedWithoutALongLock) {
-    expect_the_same_rows();
-    ShopWriter writer(publisher_);
-    const std::vector<std::string> additions = commands_of_obstacles();
-    ASSERT_EQ(additions.size(), 4U);
-    prepare_subscriber(additions);
-    for (const std::string &addition : additions)
-        here_.run(addition);
-    EXPECT_EQ(commands_of_obstacles().size(), 0U);
-    for (const std::string &command : here_.texts(plan))
-        here_.run(command);
-    EXPECT_EQ(writer.stop(), "");
-    here_.run("INSERT INTO customers (name) VALUES ('wide')");
-    EXPECT_GT(here_.number("SELECT max(id) FROM customers"), std::numeric_limits<int>::max());
-    expect_the_same_rows();
-    there_.run("ALTER TABLE customers DROP COLUMN snowflake_id");
-    there_.run("ALTER TABLE orders DROP COLUMN snowflake_customer_id");
-    here_.run("INSERT INTO orders (customer_id) SELECT max(id) FROM customers");
-    expect_the_same_rows();
-}
-
-// A publication that lists the columns does not send the new ones.
-TEST_F(PublishedTables, WithListsOfColumnsNeedNothingOnTheSubscriberButWiderOnes) {
-    here_.run(
-        "ALTER PUBLICATION shop SET TABLE customers (id, name), orders (number, customer_id)");
-    expect_the_same_rows();
-    prepare_subscriber({});
-    ShopWriter writer(publisher_);
-    for (const std::string &command : here_.texts(plan))
-        here_.run(command);
-    EXPECT_EQ(writer.stop(), "");
-    here_.run("INSERT INTO customers (name) VALUES ('wide')");
-    expect_the_same_rows();
 }
 
 // A server that publishes its sequences, and one that makes IDs from sequences of the same names.

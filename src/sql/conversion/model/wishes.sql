@@ -17,7 +17,8 @@ CREATE FUNCTION snowflake._waivable()
         'generated', -- generated columns become the last of their table
         'node',      -- this instance has no node number to make IDs with
         'order',     -- triggers count on the order of columns
-        'results'];  -- routines return a key as an integer
+        'results',   -- routines return a key as an integer
+        'subscribers']; -- subscribers have to be ready for new columns and larger numbers
 
 -- Raises an error unless the word that a caller has given for an argument is one of those that it takes.
 CREATE FUNCTION snowflake._require_word(argument text, word text, words text[])

@@ -29,8 +29,9 @@ BEGIN
                                           WHERE i.indrelid = t.oid AND i.indisvalid AND (i.indisprimary OR i.indisreplident))
             ) why(text);
     RETURN QUERY
+        -- Where the column is still an integer, Spock 6 stores a part of a larger number, and 5 discards the row.
         SELECT snowflake._obstacles_of_replicators(
-                   relid, 'would send the new column to servers that lack it: convert it with a lock, on one server after the other')
+                   relid, 'cuts larger numbers down to integers: stop the clients of all servers, and convert with a lock on each', 'pglogical')
             FROM (SELECT DISTINCT s.relid FROM unnest(shadows) s) s;
     RETURN QUERY
         SELECT format('column %I of table %s has the name of the shadow of %I: rename it', s.shadow_name, s.relid, s.attname)
@@ -105,29 +106,6 @@ BEGIN
                            'if no row has it, SELECT setval(%L, %s)',
                            last, part.name, (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
-END
-$function$;
-
--- Lists the publications whose subscribers need a column before it is added here. A subscriber without the column
--- would stop at the first row. Who has added it here has seen to the subscribers.
-CREATE FUNCTION snowflake._online_obstacles_of_publications(shadows snowflake._shadow[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT format('table %s is in publication %I: let that list the columns, or run ALTER TABLE %1$s ADD COLUMN %3$I bigint '
-                      'on the subscribers and then here, and COMMENT ON COLUMN %1$s.%3$I IS ''snowflake''',
-                      s.relid, p.pubname, s.shadow_name)
-            FROM unnest(shadows) s
-            JOIN pg_class t ON t.oid = s.relid
-            JOIN pg_publication p
-              ON p.puballtables
-                 OR EXISTS (SELECT FROM pg_publication_rel r
-                                WHERE r.prpubid = p.oid AND r.prrelid = s.relid AND r.prattrs IS NULL)
-                 OR EXISTS (SELECT FROM pg_publication_namespace n
-                                WHERE n.pnpubid = p.oid AND n.pnnspid = t.relnamespace)
-            WHERE s.shadow IS NULL;
 END
 $function$;
 
@@ -278,7 +256,6 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_searches(part.columns);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_room(part);
-    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_publications(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);

@@ -175,6 +175,7 @@ BEGIN
         RETURN;
     END IF;
     work := snowflake._shadowing(part);
+    RETURN QUERY SELECT * FROM snowflake._remarks_on_subscribers(work, true) WHERE 'subscribers' <> ALL ((part.wishes).waive);
     RETURN QUERY
         SELECT step.*
             FROM snowflake._step(
@@ -188,6 +189,7 @@ BEGIN
             format('SELECT snowflake.convert_sequence_to_snowflake(%L, online => true%s)',
                    part.seq, snowflake._wish_arguments(part.wishes)), NULL,
             'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
+    RETURN QUERY SELECT * FROM snowflake._remarks_on_subscribers(work, false);
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END
 $function$;

@@ -69,8 +69,8 @@ BEGIN
 END
 $function$;
 
--- Describes which subscribers and clients a conversion concerns.
-CREATE FUNCTION snowflake._hints_of_clients(columns snowflake._conversion_column[])
+-- Describes which subscribers and clients a conversion concerns. Without a long lock the plan has rows for subscribers.
+CREATE FUNCTION snowflake._hints_of_clients(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     SET jit = off
@@ -79,12 +79,24 @@ BEGIN
     RETURN QUERY
         SELECT DISTINCT format('table %s is in publication %I: a subscriber whose column is no bigint stops at the first new ID',
                                c.relid, p.pubname)
-            FROM unnest(columns) c
+            FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
             JOIN pg_namespace n ON n.oid = t.relnamespace
             JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = t.relname
-            WHERE NOT c.is_strangers;
-    IF EXISTS (SELECT FROM unnest(columns) c WHERE c.widened) THEN
+            WHERE NOT c.is_strangers AND NOT (part.online AND c.widened);
+    RETURN QUERY
+        SELECT DISTINCT format('table %s is in a replication set of %s', c.relid, s.what)
+            FROM unnest(part.columns) c
+            CROSS JOIN LATERAL (
+                SELECT 'pglogical: a subscriber stops while the types of its columns are others, without force_text_transfer'
+                    FROM snowflake._replicated_by('pglogical', c.relid) r WHERE r.is_sent
+                UNION ALL
+                SELECT 'Spock, which stores a part of an ID, without an error, where the column is no bigint: '
+                       'stop the clients of all servers until all are converted'
+                    FROM snowflake._replicated_by('spock', c.relid) r WHERE r.is_sent
+            ) s(what)
+            WHERE c.widened AND NOT part.online;
+    IF EXISTS (SELECT FROM unnest(part.columns) c WHERE c.widened) THEN
         RETURN NEXT 'a statement that a session has prepared, and that returns a widened column, fails with "cached plan must '
                     'not change result type": let sessions reconnect, or run DEALLOCATE ALL';
     END IF;
@@ -123,7 +135,7 @@ BEGIN
                   UNION ALL SELECT 2, snowflake._hints_of_order(part)
                   UNION ALL SELECT 2, snowflake._hints_of_rules(part)
                   UNION ALL SELECT 2, snowflake._hints_of_sums(part.columns)
-                  UNION ALL SELECT 3, snowflake._hints_of_clients(part.columns)
+                  UNION ALL SELECT 3, snowflake._hints_of_clients(part)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";
 END

@@ -333,31 +333,39 @@ BEGIN
 END
 $function$;
 
--- Lists the replication sets of pglogical and Spock that a table is in, and why that is in the way. They know it by its OID,
--- and send its columns by name.
-CREATE FUNCTION snowflake._obstacles_of_replicators(tab regclass, why text)
+-- Tells whether replication sets of pglogical or Spock have a table. They know it by its OID, and send its columns by name.
+CREATE FUNCTION snowflake._replicated_by(
+        replicator text, tab regclass,
+        OUT is_sent boolean,           -- NULL: the caller may not see that
+        OUT sends_new_columns boolean) -- and not only those that a set lists
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF to_regclass(replicator || '.replication_set_table') IS NULL
+       OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator) THEN
+        is_sent := false;
+    ELSIF has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
+        EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %I.replication_set_table WHERE set_reloid = $1', replicator)
+            INTO is_sent, sends_new_columns USING tab;
+    END IF;
+END
+$function$;
+
+-- Lists the replicators, pglogical and Spock, whose replication sets have a table, and why that is in the way.
+CREATE FUNCTION snowflake._obstacles_of_replicators(
+        tab regclass, why text,
+        passed_over text DEFAULT '') -- a replicator that is in nobody's way, if the caller sees its sets
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
     AS $function$
-DECLARE
-    replicator text;
-    is_replicated boolean;
 BEGIN
-    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
-        CONTINUE WHEN to_regclass(replicator || '.replication_set_table') IS NULL
-                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
-        IF NOT has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
-            RETURN NEXT format('%I may not see whether table %s is in a replication set of %s: '
-                               'GRANT SELECT ON %3$I.replication_set_table TO %1$I',
-                               current_user, tab, replicator);
-            CONTINUE;
-        END IF;
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I.replication_set_table WHERE set_reloid = $1)', replicator)
-            INTO is_replicated USING tab;
-        IF is_replicated THEN
-            RETURN NEXT format('table %s is in a replication set of %s, which %s', tab, replicator, why);
-        END IF;
-    END LOOP;
+    RETURN QUERY
+        SELECT CASE WHEN s.is_sent THEN format('table %s is in a replication set of %s, which %s', tab, replicator, why)
+                    ELSE format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
+                                current_user, tab, replicator) END
+            FROM unnest(ARRAY['pglogical', 'spock']) replicator
+            CROSS JOIN LATERAL snowflake._replicated_by(replicator, tab) s
+            WHERE s.is_sent IS NULL OR s.is_sent AND replicator <> passed_over;
 END
 $function$;
 

@@ -24,12 +24,16 @@ CREATE FUNCTION snowflake.conversion_plan(
     AS $function$
 DECLARE
     part snowflake._conversion_part;
+    required snowflake._conversion_part;
 BEGIN
     IF num_nulls(seq, increment, online, target, also, waive) > 0 THEN
         RETURN;
     END IF;
     part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
-    PERFORM snowflake._require_no_obstacles(part);
+    -- What subscribers need is in the plan. Its first command requires it.
+    required := part;
+    required.wishes.waive := (part.wishes).waive || 'subscribers'::text;
+    PERFORM snowflake._require_no_obstacles(required);
     IF online AND NOT snowflake._is_converted(part) THEN
         effect := snowflake._online_estimate(part);
         IF effect IS NOT NULL THEN
