@@ -73,25 +73,34 @@ CREATE VIEW plan AS
     SELECT step, effect FROM snowflake.conversion_plan('published.sent_id_seq'::text::regclass, online => true) WHERE command IS NULL;
 CREATE SCHEMA pglogical;
 CREATE TABLE pglogical.replication_set_table (set_id oid, set_reloid regclass, set_att_list text[]);
+CREATE TABLE pglogical.subscription (sub_id oid);
 INSERT INTO pglogical.replication_set_table VALUES (1, 'sent', NULL), (2, 'sent', '{id}'), (3, 'wide', NULL);
--- A schema is no extension.
-SELECT effect FROM plan WHERE effect LIKE '%pglogical%' ORDER BY step;
 INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
-    SELECT 1, 'pglogical', 10, 'pglogical'::regnamespace, false, '2';
+    SELECT 3999999999, 'pglogical', 10, 'pglogical'::regnamespace, false, '2';
+-- A table that is not the extension's is somebody else's.
+SELECT effect FROM plan WHERE effect LIKE '%pglogical%' ORDER BY step;
+ALTER EXTENSION pglogical ADD TABLE pglogical.replication_set_table;
 SELECT effect FROM plan WHERE effect LIKE '%pglogical%' ORDER BY step;
 SELECT effect FROM snowflake.conversion_plan('sent_id_seq') WHERE effect LIKE '%pglogical%';
-GRANT USAGE ON SCHEMA pglogical TO regress_sender;
+-- An owner who may not see what is sent converts with a lock.
 SET ROLE regress_sender;
 SELECT * FROM snowflake.conversion_plan('sent_id_seq', online => true);
+SELECT count(*) > 0 FROM snowflake.conversion_plan('sent_id_seq');
+RESET ROLE;
+GRANT USAGE ON SCHEMA pglogical TO regress_sender;
+GRANT SELECT ON pglogical.replication_set_table TO regress_sender;
+SET ROLE regress_sender;
+-- Nor may the owner see the subscriptions.
+SELECT effect FROM snowflake.conversion_plan('sent_id_seq', online => true) WHERE effect LIKE '%receives%';
 RESET ROLE;
 DELETE FROM pglogical.replication_set_table WHERE set_att_list IS NULL;
-SELECT effect FROM plan WHERE effect LIKE '%pglogical%' ORDER BY step;
-DELETE FROM pg_extension WHERE extname = 'pglogical';
+INSERT INTO pglogical.subscription VALUES (1);
+SELECT effect FROM plan WHERE effect ~ 'pglogical|receives' ORDER BY step;
+UPDATE pg_extension SET extname = 'spock' WHERE extname = 'pglogical';
 ALTER SCHEMA pglogical RENAME TO spock;
-INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
-    SELECT 1, 'spock', 10, 'spock'::regnamespace, false, '5';
 SELECT * FROM plan;
 SELECT effect FROM snowflake.conversion_plan('sent_id_seq') WHERE effect LIKE '%Spock%';
+ALTER EXTENSION spock DROP TABLE spock.replication_set_table;
 DELETE FROM pg_extension WHERE extname = 'spock';
 RESET allow_system_table_mods;
 

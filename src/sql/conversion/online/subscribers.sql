@@ -35,6 +35,21 @@ BEGIN
 END
 $function$;
 
+-- Tells whether a table that this server sends can receive rows, too. pglogical does not always know which tables it receives.
+CREATE FUNCTION snowflake._receives(tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    by_pglogical boolean := (SELECT r.is_sent FROM snowflake._replicated_by('pglogical', tab) r);
+BEGIN
+    IF by_pglogical AND has_table_privilege('pglogical.subscription', 'SELECT') THEN
+        EXECUTE 'SELECT EXISTS (SELECT FROM pglogical.subscription)' INTO by_pglogical;
+    END IF;
+    RETURN by_pglogical OR EXISTS (SELECT FROM pg_subscription_rel r WHERE r.srrelid = tab);
+END
+$function$;
+
 -- Returns what has to happen on other servers before and after a conversion.
 CREATE FUNCTION snowflake._steps_of_subscribers(
         shadows snowflake._shadow[],
@@ -72,7 +87,7 @@ BEGIN
         SELECT DISTINCT true, format('before the first command, on the servers from which table %s receives rows: let no client write to it '
                                      'until the last command has run, since each row is updated here, and sent', x.relid)
             FROM snowflake._senders_of(shadows) x
-            WHERE EXISTS (SELECT FROM pg_subscription_rel r WHERE r.srrelid = x.relid);
+            WHERE snowflake._receives(x.relid);
     RETURN QUERY
         SELECT false, format('after the last command, on each subscriber of %s that has received everything: ALTER TABLE %s %s', x.sender,
                              coalesce(pg_partition_root(x.relid), x.relid)::regclass,

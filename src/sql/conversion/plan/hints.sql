@@ -91,7 +91,7 @@ BEGIN
                 SELECT 'pglogical: a subscriber stops while the types of its columns are others, without force_text_transfer'
                     FROM snowflake._replicated_by('pglogical', c.relid) r WHERE r.is_sent
                 UNION ALL
-                SELECT 'Spock, which stores a part of an ID, without an error, where the column is no bigint: '
+                SELECT 'Spock, which stores a part of a larger number, without an error, where the column is no bigint: '
                        'stop the clients of all servers until all are converted'
                     FROM snowflake._replicated_by('spock', c.relid) r WHERE r.is_sent
             ) s(what)

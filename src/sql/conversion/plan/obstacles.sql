@@ -340,12 +340,18 @@ CREATE FUNCTION snowflake._replicated_by(
         OUT sends_new_columns boolean) -- and not only those that a set lists
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
+DECLARE
+    sets constant oid := (
+        SELECT c.oid FROM pg_extension x
+            JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.deptype = 'e'
+                            AND d.classid = 'pg_class'::regclass
+            JOIN pg_class c ON c.oid = d.objid AND c.relname = 'replication_set_table'
+            WHERE x.extname = replicator);
 BEGIN
-    IF to_regclass(replicator || '.replication_set_table') IS NULL
-       OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator) THEN
+    IF sets IS NULL THEN
         is_sent := false;
-    ELSIF has_table_privilege(format('%I.replication_set_table', replicator), 'SELECT') THEN
-        EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %I.replication_set_table WHERE set_reloid = $1', replicator)
+    ELSIF has_schema_privilege(replicator, 'USAGE') AND has_table_privilege(sets, 'SELECT') THEN
+        EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %s WHERE set_reloid = $1', sets::regclass)
             INTO is_sent, sends_new_columns USING tab;
     END IF;
 END
@@ -361,8 +367,8 @@ CREATE FUNCTION snowflake._obstacles_of_replicators(
 BEGIN
     RETURN QUERY
         SELECT CASE WHEN s.is_sent THEN format('table %s is in a replication set of %s, which %s', tab, replicator, why)
-                    ELSE format('%I may not see whether table %s is in a replication set of %s: GRANT SELECT ON %3$I.replication_set_table TO %1$I',
-                                current_user, tab, replicator) END
+                    ELSE format('%I may not see whether table %s is in a replication set of %s: GRANT USAGE ON SCHEMA %3$I TO %1$I; '
+                                'GRANT SELECT ON %3$I.replication_set_table TO %1$I', current_user, tab, replicator) END
             FROM unnest(ARRAY['pglogical', 'spock']) replicator
             CROSS JOIN LATERAL snowflake._replicated_by(replicator, tab) s
             WHERE s.is_sent IS NULL OR s.is_sent AND replicator <> passed_over;
