@@ -28,11 +28,11 @@ DROP PUBLICATION regress_lists, "Regress's";
 ALTER TABLE "Order, Lines" REPLICA IDENTITY DEFAULT;
 
 -- Nothing begins before the caller has said that the subscribers are ready, in the second transaction of a session either.
-SELECT snowflake._try_conversion('customers_id_seq');
+SELECT snowflake._rehearse_conversion('customers_id_seq');
 BEGIN;
-SELECT snowflake._try_conversion('customers_id_seq');
+SELECT snowflake._rehearse_conversion('customers_id_seq');
 ROLLBACK;
-SELECT snowflake._try_conversion('customers_id_seq', waive => 'node, order');
+SELECT snowflake._rehearse_conversion('customers_id_seq', waive => 'node, order');
 SELECT count(*) FROM snowflake.conversions;
 SELECT command FROM commands WHERE command LIKE '%waive%' ORDER BY step;
 -- What is said once is not repeated; what comes afterwards is.
