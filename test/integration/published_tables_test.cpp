@@ -204,14 +204,24 @@ class Shop {
         }
     }
 
-    // Runs on a subscriber what rows of the plan tell.
+    // Runs on a subscriber what rows of the plan tell; its columns may be widened already.
     void prepare() {
-        const std::vector<std::string> commands = commands_for_subscribers("before");
         EXPECT_EQ(here_.sqlstate(here_.texts(plan()).front()), "0A000");
+        const std::vector<std::string> commands = commands_for_subscribers("before");
         replicator_.disable(there_, "there");
         for (const std::string &command : commands)
             there_.run(named(command, "there"));
         replicator_.enable(there_, "there");
+    }
+
+    // Widens the columns of a subscriber that goes on receiving rows, without a long lock.
+    void widen_there() {
+        replicator_.disable(there_, "there");
+        there_.run(named(commands_for_subscribers("before").front(), "there"));
+        replicator_.enable(there_, "there");
+        there_.run("CREATE EXTENSION snowflake");
+        for (const std::string &command : there_.texts(plan(", target => 'bigint'")))
+            there_.run(command);
     }
 
     // Lets another subscriber join. Its tables are made as those of the first were.
@@ -292,10 +302,12 @@ class Shop {
 const std::string ready = ", waive => 'subscribers'";
 
 // Interrupted, taken back and begun again, with another subscriber that joins midway.
-void convert(const Replicator &replicator, std::size_t columns_added) {
+void convert(const Replicator &replicator, std::size_t columns_added, bool widens_there = false) {
     Shop shop(replicator);
     shop.expect_the_same_rows();
     ShopWriter writer(shop.publisher());
+    if (widens_there)
+        shop.widen_there();
     shop.prepare();
     const std::vector<std::string> afterwards = shop.commands_for_subscribers("after");
     EXPECT_EQ(afterwards.size(), columns_added);
@@ -329,6 +341,10 @@ void convert(const Replicator &replicator, std::size_t columns_added) {
 
 TEST(PublishedTables, AreWidenedWithoutALongLock) {
     convert(Native("FOR TABLE customers, orders"), 2);
+}
+
+TEST(PublishedTables, AreWidenedOnASubscriberBeforeWithoutALongLockThereEither) {
+    convert(Native("FOR TABLE customers, orders"), 2, true);
 }
 
 // Its subscribers find rows by their keys.
