@@ -140,9 +140,8 @@ std::optional<ActList> read_pages(Oid table) {
     if (!rows)
         return std::nullopt;
     ActList list;
-    ListCell *cell = nullptr;
-    foreach (cell, *rows)
-        add_row(list, *static_cast<const Row *>(lfirst(cell)));
+    for (int row = 0; row < list_length(*rows); ++row)
+        add_row(list, *static_cast<const Row *>(list_nth(*rows, row)));
     return list;
 }
 

@@ -54,8 +54,8 @@ TupleDesc find_columns(Oid table) {
 void add_rows(List *&rows, Buffer buffer, Oid table, TupleDesc columns, Snapshot snapshot) {
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
-    for (OffsetNumber number = FirstOffsetNumber; number <= PageGetMaxOffsetNumber(page);
-         ++number) {
+    const OffsetNumber last = PageGetMaxOffsetNumber(page);
+    for (OffsetNumber number = FirstOffsetNumber; number <= last; ++number) {
         ItemId item = PageGetItemId(page, number);
         if (!ItemIdIsNormal(item))
             continue;

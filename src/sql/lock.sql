@@ -63,7 +63,7 @@ CREATE FUNCTION snowflake._try_to_lock(relations oid[], latest timestamptz)
 DECLARE
     asked oid;
 BEGIN
-    FOREACH asked IN ARRAY relations LOOP
+    FOREACH asked IN ARRAY coalesce(relations, '{}') LOOP
         PERFORM snowflake._wait_at_most(latest - clock_timestamp());
         PERFORM snowflake._lock(asked);
     END LOOP;
