@@ -177,7 +177,8 @@ std::string facts_without_positions(const Server &server, const std::string &dat
 }
 
 TEST_F(Conversion, WithoutALongLockItIsTheSame) {
-    // Materialized views would be filled again under the lock, and are refused when they are.
+    // Materialized views would be filled again under the lock, and are refused when they are. The
+    // publication of some tables has no subscriber.
     for (const std::string &view :
          lines(query(server_, "original",
                      "SELECT oid::regclass FROM pg_class WHERE relkind = 'm' AND relispopulated")))
@@ -190,7 +191,8 @@ TEST_F(Conversion, WithoutALongLockItIsTheSame) {
         SCOPED_TRACE(sequence);
         const std::string plan =
             "SELECT command FROM snowflake.conversion_plan($sequence$" + sequence +
-            "$sequence$, online => true) WHERE command IS NOT NULL ORDER BY step";
+            "$sequence$, online => true, waive => 'subscribers') WHERE command IS NOT NULL ORDER BY"
+            " step";
         if (online.sqlstate(plan) == "0A000")
             continue;
         for (const std::string &command : online.texts(plan))
