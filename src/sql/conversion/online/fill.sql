@@ -172,7 +172,8 @@ BEGIN
 END
 $function$;
 
--- Returns how many bytes of WAL the slowest replica has not replayed yet; NULL: there is none.
+-- Returns how many bytes of WAL the slowest replica has not replayed yet, with those that this server has not written to
+-- disk; NULL: there is none.
 CREATE FUNCTION snowflake._replica_lag()
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -183,7 +184,7 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege',
                   HINT = format('GRANT pg_read_all_stats TO %I, or ask for no max_lag.', current_user);
     END IF;
-    RETURN (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn)) FROM pg_stat_replication r);
+    RETURN (SELECT max(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn)) FROM pg_stat_replication r);
 END
 $function$;
 
