@@ -25,8 +25,8 @@ OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) 
                src/sql/partitions/table.sql $(call conversion_parts,run,state locks run all) \
                $(call conversion_parts,online,shadows drop twins fill obstacles subscribers swap cancel stages progress plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
-               $(call conversion_parts,run,set_layout settings widen new_columns) \
-               $(call parts,check,finding keys sources ranges installation check) src/sql/search_path.sql
+               $(call conversion_parts,run,set_layout widen new_columns) \
+               $(call parts,check,finding keys sources ranges installation check) src/sql/settings.sql
 SCRIPT_PARTS = src/sql/schema.sql src/sql/lock.sql $(OBJECT_PARTS) src/sql/installed.sql
 
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same

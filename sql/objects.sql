@@ -9,17 +9,25 @@ SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns
       AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
       AND p.proname NOT LIKE '\_%'
     ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
--- All others have names with an underscore, and look names up in a search_path of their own, but for those in C, those
--- whose names were looked up when they were made, and these.
-SELECT p.oid::regprocedure AS function
-    FROM pg_depend d
-    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-    JOIN pg_language l ON l.oid = p.prolang
-    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-      AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
-      AND p.proname LIKE '\_%' AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
-      AND NOT coalesce(p.proconfig::text LIKE '%search\_path=pg_catalog, pg_temp%', false)
-    ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
+-- All others have names with an underscore. Functions in PL/pgSQL, public ones too, run with the same settings (see
+-- src/sql/settings.sql), but for procedures, which commit, and a function that passes the caller's search_path on.
+CREATE TEMPORARY VIEW made AS
+    SELECT p.oid::regprocedure AS function, l.lanname AS language, p.proconfig AS settings,
+           '{"search_path=pg_catalog, pg_temp", standard_conforming_strings=on, quote_all_identifiers=off, jit=off}'::text[] AS common
+        FROM pg_depend d
+        JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+        JOIN pg_language l ON l.oid = p.prolang
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+          AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake');
+SELECT function FROM made
+    WHERE language = 'plpgsql' AND NOT coalesce(settings @> common, false) ORDER BY function::text COLLATE "C";
+-- Settings that single functions have besides.
+SELECT function, setting FROM made CROSS JOIN unnest(settings) setting
+    WHERE language <> 'c' AND setting <> ALL (common) ORDER BY function::text COLLATE "C", setting COLLATE "C";
+-- Functions in SQL whose names are looked up when they are called.
+SELECT m.function FROM made m JOIN pg_proc p ON p.oid = m.function
+    WHERE m.language = 'sql' AND p.prosqlbody IS NULL AND NOT coalesce(m.settings @> common[:1], false)
+    ORDER BY m.function::text COLLATE "C";
 
 -- Everything else that it makes. The server adds operator families, row and array types by itself.
 SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,

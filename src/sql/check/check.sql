@@ -11,12 +11,8 @@ CREATE FUNCTION snowflake.check(
         OUT command text)  -- that mends it
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
     SET DateStyle = ISO
     SET IntervalStyle = postgres
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 DECLARE
     keys constant snowflake._key[] := ARRAY(SELECT k FROM snowflake._keys() k);

@@ -80,7 +80,6 @@ $function$;
 CREATE FUNCTION snowflake._digests()
     RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET quote_all_identifiers = off
     AS $function$
 BEGIN
     RETURN (
@@ -99,7 +98,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_extension()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -159,7 +157,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_shadows()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     -- Where the sequence was renamed, its online plan takes the columns over.

@@ -18,22 +18,16 @@ CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
 CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT NOT snowflake._is_count(number)
-           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day')
-$function$;
+    RETURN NOT snowflake._is_count(number)
+           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day');
 
 -- Tells whether to read a table would mean to wait for another session.
 CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
     RETURNS boolean
     LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT EXISTS (SELECT FROM pg_locks l
+    RETURN EXISTS (SELECT FROM pg_locks l
                        WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
-                         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
-$function$;
+                         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()));
 
 -- Describes a column.
 CREATE FUNCTION snowflake._column(tab regclass, attname name)
@@ -45,7 +39,6 @@ CREATE FUNCTION snowflake._column(tab regclass, attname name)
 CREATE FUNCTION snowflake._keys()
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -97,7 +90,6 @@ $function$;
 CREATE FUNCTION snowflake._keys_that_count(keys snowflake._key[])
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -7,7 +7,6 @@ CREATE FUNCTION snowflake._integers_fed(
         OUT size bigint) -- of all their tables that can be widened without a long lock, in bytes
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -52,7 +51,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_integers()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     bearable constant numeric := 0.5;
@@ -92,7 +90,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_clock(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     bound constant interval := '1 minute';
@@ -118,7 +115,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_references(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -155,7 +151,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_ends(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     next_year constant timestamptz := clock_timestamp() + interval '1 year';

@@ -4,7 +4,6 @@
 CREATE FUNCTION snowflake._findings_of_defaults(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -58,7 +57,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -91,7 +89,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -134,7 +131,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_replaced_sequences()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -167,7 +163,6 @@ $function$;
 CREATE FUNCTION snowflake._findings_of_persistence(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

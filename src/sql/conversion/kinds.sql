@@ -99,8 +99,6 @@ CREATE FUNCTION snowflake._kind_commands(
         OUT command text, OUT role oid) -- that runs it; NULL: see _maker()
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
 BEGIN
     IF NOT EXISTS (SELECT FROM snowflake._kinds() k WHERE k.kind = dependent.kind) THEN

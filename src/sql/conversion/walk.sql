@@ -43,7 +43,6 @@ CREATE FUNCTION snowflake._dependencies_on(
 CREATE FUNCTION snowflake._dependent_objects(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_object
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -96,7 +95,6 @@ $function$;
 CREATE FUNCTION snowflake._conversion_dependents(columns snowflake._conversion_column[])
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     objects snowflake._conversion_object[];

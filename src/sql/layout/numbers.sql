@@ -25,11 +25,9 @@ CREATE FUNCTION snowflake._digits(layout snowflake.layout)
 CREATE FUNCTION snowflake._is_usable_now(layout snowflake.layout)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT described.node_bits > 0 AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
-        FROM snowflake.describe(layout) described
-$function$;
+    RETURN (SELECT described.node_bits > 0
+                   AND clock_timestamp() BETWEEN described.epoch AND described.last_timestamp - interval '1 hour'
+                FROM snowflake.describe(layout) described);
 
 -- Tells whether a number is a count, 1, 2, 3, rather than an ID of the default layout.
 CREATE FUNCTION snowflake._is_count(number bigint)

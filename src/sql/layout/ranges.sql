@@ -36,7 +36,6 @@ CREATE FUNCTION snowflake.time_ranges("from" timestamptz, "to" timestamptz, ever
                                       OUT suffix text, OUT lower_bound bigint, OUT upper_bound bigint)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     format CONSTANT text := snowflake._range_suffix_format("from", every);

@@ -299,7 +299,6 @@ CREATE FUNCTION snowflake._tell_new_peers()
     RETURNS event_trigger
     LANGUAGE plpgsql
     SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 BEGIN
     -- Whatever is wrong with the registry, the subscription is made: check() names it. What is wrong with the publication
@@ -396,7 +395,6 @@ $install$;
 -- A client that shares the session with others, by way of a pooler, can show only the token of its own node lease.
 CREATE FUNCTION snowflake.lease_node(OUT node integer, INOUT token bigint DEFAULT NULL)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     lock_class CONSTANT integer := 1936617335; -- "snow" in ASCII

@@ -133,7 +133,6 @@ $function$;
 CREATE FUNCTION snowflake._return_steps(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     remade constant snowflake._conversion_dependent[] := snowflake._remade(dependents);

@@ -22,7 +22,6 @@ $function$;
 CREATE FUNCTION snowflake._partition_dependents(tab regclass)
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

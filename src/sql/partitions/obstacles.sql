@@ -116,7 +116,6 @@ $function$;
 CREATE FUNCTION snowflake._partition_obstacles_of_links(p snowflake._partitioning)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -167,7 +166,6 @@ CREATE FUNCTION snowflake._publishes_schema(publication pg_publication, schema n
 CREATE FUNCTION snowflake._partition_obstacles_of_dependents(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -207,7 +205,6 @@ $function$;
 CREATE FUNCTION snowflake._partition_obstacles_of_names(p snowflake._partitioning)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -240,7 +237,6 @@ $function$;
 CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

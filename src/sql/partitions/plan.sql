@@ -22,7 +22,6 @@ $function$;
 CREATE FUNCTION snowflake._partition_steps(p snowflake._partitioning)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     arguments constant text := format('%L, %L, %L, %L, %s, %L', p.tab, p.attname, p.every, p.since, p.ahead, p.with_default);
@@ -67,10 +66,6 @@ CREATE FUNCTION snowflake.partition_plan(
         OUT role name)                    -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 DECLARE
     p snowflake._partitioning;

@@ -128,8 +128,6 @@ $function$;
 CREATE FUNCTION snowflake._run_partitioning(request snowflake._partition_request, stage text, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET row_security = off
     AS $function$
 DECLARE

@@ -56,7 +56,6 @@ CREATE FUNCTION snowflake._limit_name()
 CREATE FUNCTION snowflake._limit(tab regclass, attname name, OUT bound bigint, OUT is_valid boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET quote_all_identifiers = off -- the definition is compared
     AS $function$
 BEGIN
     RETURN QUERY
@@ -93,7 +92,6 @@ $function$;
 -- default.
 CREATE FUNCTION snowflake._id_column(tab regclass, wanted name, OUT attnum smallint, OUT attname name, OUT layout snowflake.layout)
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET jit = off
     AS $function$
 DECLARE
     found integer;

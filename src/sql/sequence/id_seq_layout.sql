@@ -19,21 +19,16 @@ $install$;
 CREATE FUNCTION snowflake._id_seq()
     RETURNS regclass
     LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT d.objid::regclass
-        FROM pg_depend d
-        JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-        JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'S'
-        WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-$function$;
+    RETURN (SELECT d.objid::regclass
+                FROM pg_depend d
+                JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
+                JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'S'
+                WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
 
 -- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one.
 CREATE FUNCTION snowflake._id_seq_layout_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
 BEGIN
     IF current_setting('session_replication_role') = 'replica' OR snowflake._id_seq() IS NULL THEN

@@ -85,7 +85,6 @@ ALTER TABLE snowflake._redirect ENABLE ALWAYS TRIGGER redirect_is_written;
 CREATE FUNCTION snowflake._redirected_sequences()
     RETURNS bigint
     LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     RETURN (SELECT count(*) FROM pg_sequence q
@@ -100,7 +99,6 @@ $function$;
 CREATE FUNCTION snowflake.redirect_nextval(enabled boolean DEFAULT true)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     left_behind bigint;

@@ -55,8 +55,6 @@ CREATE FUNCTION snowflake._conversion_defaults(
         OUT is_taken_along boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
 DECLARE
     sequence_owner constant oid := snowflake._owner(seq);
@@ -116,7 +114,6 @@ CREATE FUNCTION snowflake._linked_columns(
         OUT relid oid, OUT attnum smallint)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     sequence_owner constant oid := snowflake._owner(seq);
@@ -164,7 +161,6 @@ CREATE FUNCTION snowflake._integer_columns(
         OUT wider text) -- the type that it would need; NULL: it has a domain
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
     AS $function$
 DECLARE
     plain constant oid[] := ARRAY['smallint'::regtype, 'integer'::regtype];
@@ -199,7 +195,6 @@ $function$;
 CREATE FUNCTION snowflake._columns_named(seq regclass, list text, OUT relid oid, OUT attnum smallint)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(seq);
@@ -283,9 +278,6 @@ CREATE FUNCTION snowflake._conversion_columns(
         seq regclass, wishes snowflake._conversion_wishes DEFAULT snowflake._wishes(), online boolean DEFAULT false)
     RETURNS SETOF snowflake._conversion_column
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 DECLARE
     to_ids constant boolean := snowflake._makes_snowflakes(wishes);
@@ -347,7 +339,6 @@ $function$;
 CREATE FUNCTION snowflake._source_of_ids(source_relid oid, source_attnum smallint)
     RETURNS regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     RETURN (

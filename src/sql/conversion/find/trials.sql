@@ -32,12 +32,9 @@ $function$;
 CREATE FUNCTION snowflake._ids_near(number bigint, layout snowflake.layout)
     RETURNS bigint[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT ARRAY[number, number + 1, number + (1::bigint << described.counter_bits),
-                 number + (1::bigint << described.counter_bits + described.node_bits)]
-        FROM snowflake.describe(layout) described
-$function$;
+    RETURN (SELECT ARRAY[number, number + 1, number + (1::bigint << described.counter_bits),
+                         number + (1::bigint << described.counter_bits + described.node_bits)]
+                FROM snowflake.describe(layout) described);
 
 -- Returns a late ID of a layout: 98.6 % of the last. An expression that adds to an ID does not overflow by it.
 CREATE FUNCTION snowflake._late_id(layout snowflake.layout)

@@ -77,7 +77,6 @@ CREATE FUNCTION snowflake._authors_of_widening(
         OUT touched regclass, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -110,7 +109,6 @@ CREATE FUNCTION snowflake._authors_of_views(
         OUT relid regclass, OUT touched regclass, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -191,7 +189,6 @@ CREATE FUNCTION snowflake._authors_on_table(
         OUT author oid, OUT type oid, OUT class oid, OUT object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -220,7 +217,6 @@ CREATE FUNCTION snowflake._authors_of_definitions(
         OUT role oid, OUT author oid, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -256,7 +252,6 @@ CREATE FUNCTION snowflake._obstacles_of_authors(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -318,7 +313,6 @@ CREATE FUNCTION snowflake._obstacles_of_rights(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -96,7 +96,6 @@ CREATE FUNCTION snowflake._indexes_in_the_way(
         OUT namespace name, OUT free_name text) -- that it has meanwhile
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -91,13 +91,10 @@ $function$;
 CREATE FUNCTION snowflake._is_id_seq(seq regclass)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT EXISTS (SELECT FROM pg_depend d
+    RETURN EXISTS (SELECT FROM pg_depend d
                        JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
                        WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
-                         AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
-$function$;
+                         AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
 
 -- Adds to the description of an object who owns it, unless it is the caller's.
 CREATE FUNCTION snowflake._with_owner(description text, owner oid)

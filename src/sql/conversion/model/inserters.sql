@@ -12,7 +12,6 @@ CREATE FUNCTION snowflake._relations_inserted_into(rule oid)
 CREATE FUNCTION snowflake._inserters(tab regclass, through_others boolean)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(tab);

@@ -61,7 +61,6 @@ $function$;
 CREATE FUNCTION snowflake._reached(tables oid[], OUT class oid, OUT object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -87,7 +86,6 @@ CREATE FUNCTION snowflake._references(
         OUT class oid, OUT object oid, OUT ref_class oid, OUT ref_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

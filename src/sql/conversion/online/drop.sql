@@ -9,9 +9,6 @@
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off -- names of sequences are compared
     AS $function$
 DECLARE
     owner constant name := pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake'));

@@ -248,7 +248,6 @@ $function$;
 CREATE FUNCTION snowflake._online_obstacles(part snowflake._conversion_part, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);

@@ -126,7 +126,6 @@ $function$;
 CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
@@ -166,7 +165,6 @@ $function$;
 CREATE FUNCTION snowflake._online_steps(part snowflake._conversion_part, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     work snowflake._shadowing;

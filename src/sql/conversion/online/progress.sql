@@ -70,7 +70,6 @@ CREATE FUNCTION snowflake._conversions(
         OUT process integer, OUT activity text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(ARRAY(

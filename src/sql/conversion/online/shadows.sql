@@ -131,8 +131,6 @@ CREATE FUNCTION snowflake._shadow_pairs(
         OUT sequence regclass) -- that the trigger names, and whose conversion takes the table along
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
-    SET quote_all_identifiers = off -- the name of the sequence is compared
-    SET jit = off
     AS $function$
 DECLARE
     for_each_row_before_insert_or_update constant integer := 1 + 2 + 4 + 16;
@@ -212,7 +210,6 @@ CREATE FUNCTION snowflake._is_offered(tab regclass, attnum smallint)
 CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
     RETURNS snowflake._shadow[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     RETURN ARRAY(
@@ -238,7 +235,6 @@ $function$;
 CREATE FUNCTION snowflake._shadow_steps(part snowflake._conversion_part, tab regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET quote_all_identifiers = off -- the name of the sequence is compared
     AS $function$
 DECLARE
     s record;

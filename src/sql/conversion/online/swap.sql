@@ -271,7 +271,6 @@ $function$;
 CREATE FUNCTION snowflake._swap_steps(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     part constant snowflake._conversion_part := work.part;
@@ -316,8 +315,5 @@ $function$;
 CREATE FUNCTION snowflake._meant_after_swap(meant snowflake._meant_default[], shadows snowflake._shadow[])
     RETURNS snowflake._meant_default[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $function$
-    SELECT ARRAY(SELECT snowflake._meant_default(m.relid, coalesce(s.shadow, m.attnum), sequence => m.sequence, form => m.form)
-                     FROM unnest(meant) m LEFT JOIN unnest(shadows) s ON s.relid = m.relid AND s.attnum = m.attnum)
-$function$;
+    RETURN ARRAY(SELECT snowflake._meant_default(m.relid, coalesce(s.shadow, m.attnum), sequence => m.sequence, form => m.form)
+                     FROM unnest(meant) m LEFT JOIN unnest(shadows) s ON s.relid = m.relid AND s.attnum = m.attnum);

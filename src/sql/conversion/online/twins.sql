@@ -160,8 +160,6 @@ $function$;
 CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -222,8 +220,6 @@ $function$;
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -276,8 +272,6 @@ CREATE FUNCTION snowflake._key_action(action "char")
 CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -3,27 +3,27 @@
 -- Finds the columns whose default calls snowflake.nextval on a sequence, and their default without.
 CREATE FUNCTION snowflake._columns_back(seq regclass)
     RETURNS SETOF snowflake._conversion_column
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
-    SELECT c.*
-        FROM pg_class s
-        JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass
-                        AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
-        JOIN pg_attrdef f ON f.oid = d.objid
-        JOIN pg_class t ON t.oid = f.adrelid
-        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-        CROSS JOIN LATERAL (
-            SELECT CASE WHEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
-                        THEN snowflake._default_replaced(f.oid, seq, false) END
-        ) replaced(expression)
-        CROSS JOIN LATERAL snowflake._conversion_column(
-            f.adrelid, f.adnum, a.attname, attrdef => f.oid, old_default => pg_get_expr(f.adbin, f.adrelid),
-            new_default => replaced.expression, is_inherited => a.attinhcount > 0) c
-        WHERE s.oid = seq AND replaced.expression IS NOT NULL
-          AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner))
+BEGIN
+    RETURN QUERY
+        SELECT c.*
+            FROM pg_class s
+            JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+            JOIN pg_attrdef f ON f.oid = d.objid
+            JOIN pg_class t ON t.oid = f.adrelid
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
+                            THEN snowflake._default_replaced(f.oid, seq, false) END
+            ) replaced(expression)
+            CROSS JOIN LATERAL snowflake._conversion_column(
+                f.adrelid, f.adnum, a.attname, attrdef => f.oid, old_default => pg_get_expr(f.adbin, f.adrelid),
+                new_default => replaced.expression, is_inherited => a.attinhcount > 0) c
+            WHERE s.oid = seq AND replaced.expression IS NOT NULL
+              AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner));
+END
 $function$;
 
 -- Returns what the way back of a sequence concerns; raises an error unless the sequence is the caller's.
@@ -48,8 +48,6 @@ $function$;
 CREATE FUNCTION snowflake._require_way_back(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
 DECLARE
     obstacles text[];

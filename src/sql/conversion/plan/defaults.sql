@@ -56,26 +56,29 @@ CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[],
         to_snowflake boolean) -- which nextval the defaults call; NULL: that which they did
     RETURNS SETOF snowflake._meant_default
-    LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
-    SELECT snowflake._meant_default(
-               c.relid, c.attnum, sequence => seq::text,
-               form => snowflake._default_form_replaced(
-                   c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
-                   CASE WHEN c.widened THEN -1 ELSE a.atttypmod END))
-        FROM unnest(columns) c
-        JOIN pg_class t ON t.oid = c.relid
-        JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
-        -- A column of a view becomes a bigint with the column that it shows, or stays as it is.
-        CROSS JOIN LATERAL (
-            SELECT a.atttypid WHERE NOT c.widened
-            UNION
-            SELECT 'bigint'::regtype
-                WHERE c.widened OR snowflake._is_small(a.atttypid)
-                                   AND t.relkind = 'v' AND to_snowflake IS NOT FALSE
-        ) type(oid)
-        WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
+BEGIN
+    RETURN QUERY
+        SELECT meant.*
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+            -- A column of a view becomes a bigint with the column that it shows, or stays as it is.
+            CROSS JOIN LATERAL (
+                SELECT a.atttypid WHERE NOT c.widened
+                UNION
+                SELECT 'bigint'::regtype
+                    WHERE c.widened OR snowflake._is_small(a.atttypid)
+                                       AND t.relkind = 'v' AND to_snowflake IS NOT FALSE
+            ) type(oid)
+            CROSS JOIN LATERAL snowflake._meant_default(
+                c.relid, c.attnum, sequence => seq::text,
+                form => snowflake._default_form_replaced(
+                    c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
+                    CASE WHEN c.widened THEN -1 ELSE a.atttypmod END)) meant
+            WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL;
+END
 $function$;
 
 -- Raises an error unless columns have the defaults that were meant.

@@ -46,7 +46,6 @@ $function$;
 CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -73,7 +72,6 @@ $function$;
 CREATE FUNCTION snowflake._hints_of_clients(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

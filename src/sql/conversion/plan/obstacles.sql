@@ -60,7 +60,6 @@ CREATE FUNCTION snowflake._obstacles_of_users(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[], to_ids boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     is_identity constant boolean := EXISTS (SELECT FROM unnest(columns) c WHERE c.is_identity);
@@ -110,7 +109,6 @@ CREATE FUNCTION snowflake._obstacles_of_types(
         layout snowflake.layout, to_ids boolean)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     digits constant integer := snowflake._digits(layout);
@@ -158,7 +156,6 @@ CREATE FUNCTION snowflake._obstacles_of_expressions(
         layout snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -200,7 +197,6 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -249,7 +245,6 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_foreign_keys(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -287,7 +282,6 @@ CREATE FUNCTION snowflake._obstacles_of_rivals(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -382,9 +376,6 @@ CREATE FUNCTION snowflake._conversion_obstacles(
         to_ids boolean DEFAULT true) -- whether the columns are to hold snowflake IDs
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

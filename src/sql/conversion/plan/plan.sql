@@ -17,10 +17,6 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 DECLARE
     part snowflake._conversion_part;

@@ -120,7 +120,6 @@ $function$;
 CREATE FUNCTION snowflake._conversion_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     IF snowflake._is_converted(part) THEN

@@ -11,7 +11,6 @@ CREATE FUNCTION snowflake._conversion_not_nulls(
         OUT is_droppable boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     IF NOT EXISTS (SELECT FROM unnest(columns) c
@@ -56,7 +55,6 @@ CREATE FUNCTION snowflake._conversion_widenings(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 DECLARE
     in_the_way constant jsonb := (SELECT coalesce(jsonb_agg(i ORDER BY i.index::oid), '[]')

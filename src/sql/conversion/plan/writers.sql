@@ -45,7 +45,6 @@ CREATE FUNCTION snowflake._triggers_that_count(
         OUT relid regclass, OUT tgname name, OUT tgfoid regprocedure, OUT what text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -68,7 +67,6 @@ CREATE FUNCTION snowflake._results_too_small(
         OUT routine oid, OUT result text, OUT type oid, OUT relid regclass, OUT is_strangers boolean)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -114,7 +112,6 @@ $function$;
 CREATE FUNCTION snowflake._hints_of_rules(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -133,7 +130,6 @@ $function$;
 CREATE FUNCTION snowflake._hints_of_order(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     IF NOT part.online THEN
@@ -171,7 +167,6 @@ $function$;
 CREATE FUNCTION snowflake._hints_of_sums(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -8,7 +8,6 @@
 CREATE FUNCTION snowflake._holders(relation oid)
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET jit = off
     AS $function$
 DECLARE
     is_sequence constant boolean := EXISTS (SELECT FROM pg_class c WHERE c.oid = _holders.relation AND c.relkind = 'S');

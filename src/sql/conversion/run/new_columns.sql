@@ -20,7 +20,6 @@ CREATE FUNCTION snowflake._is_made_here(row_xmin xid)
 CREATE FUNCTION snowflake._tables_of_command()
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -41,7 +40,6 @@ $function$;
 CREATE FUNCTION snowflake._new_sequences(tables regclass[])
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -140,7 +138,6 @@ CREATE FUNCTION snowflake._small_references(
         OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -176,7 +173,6 @@ $function$;
 CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    SET jit = off
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(tab);
@@ -257,8 +253,6 @@ $function$;
 CREATE FUNCTION snowflake._convert_columns_of_command(caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET client_min_messages = warning
     SET enable_hashjoin = off -- as in _conversion_state()
     SET enable_mergejoin = off

@@ -74,8 +74,6 @@ CREATE FUNCTION snowflake._run_step(
         has_failed boolean) -- whether a step before it has
     RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET check_function_bodies = off -- the bodies may count on the caller's search_path
     SET constraint_exclusion = off -- the server would evaluate constants of checks when it plans a query
     AS $function$
@@ -104,8 +102,6 @@ $function$;
 CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET check_function_bodies = off
     AS $function$
 DECLARE
@@ -181,10 +177,7 @@ CREATE FUNCTION snowflake._run_path(caller_search_path text)
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET check_function_bodies = off
-    SET jit = off
     AS $function$
 DECLARE
     state snowflake._conversion_state;

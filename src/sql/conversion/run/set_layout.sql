@@ -3,10 +3,6 @@
 CREATE FUNCTION snowflake.set_layout(seq regclass, layout snowflake.layout)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 DECLARE
     part snowflake._conversion_part;

@@ -62,7 +62,6 @@ $function$;
 CREATE FUNCTION snowflake._lock_what_is_read(dependents snowflake._conversion_dependent[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET jit = off
     AS $function$
 BEGIN
     PERFORM pg_get_viewdef(v.oid)

@@ -60,8 +60,6 @@ $function$;
 CREATE FUNCTION snowflake._widen(tab regclass, attname name, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET check_function_bodies = off
     SET snowflake.convert_new_columns = off
     AS $function$

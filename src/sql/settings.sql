@@ -1,0 +1,46 @@
+-- The settings of functions, which are those of a session no longer. A function has settings of its own only beside these.
+
+-- Functions look names up in pg_catalog alone: none of a caller's objects takes the place of the server's. They read and
+-- print SQL in one way, whatever the caller has set. They compile no query: their queries read few rows of catalogs, and the
+-- planner takes them for long ones. Left out are procedures, which could not commit, functions in SQL, whose names are looked
+-- up when they are made, and _convert_new_columns(), which passes the caller's search_path on.
+DO $do$
+DECLARE
+    function regprocedure;
+BEGIN
+    FOR function IN
+        SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+            WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prokind = 'f' AND l.lanname = 'plpgsql'
+              AND p.proname <> '_convert_new_columns'
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on '
+                       'SET quote_all_identifiers = off SET jit = off', function);
+    END LOOP;
+END
+$do$;
+
+-- Functions that begin a conversion fix what else would change what it prints, parses or makes again: the functions that
+-- they call run under the same settings.
+DO $do$
+DECLARE
+    function text;
+    setting text;
+BEGIN
+    FOREACH function IN ARRAY ARRAY[
+        'snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text)',
+        'snowflake.partition_plan(regclass, interval, integer, timestamptz, boolean, name, boolean)',
+        'snowflake._conversion_run(snowflake._conversion_request, text)'
+    ] LOOP
+        FOREACH setting IN ARRAY ARRAY[
+            -- How constants are printed.
+            'DateStyle = ISO', 'IntervalStyle = postgres', 'extra_float_digits = 1', 'bytea_output = hex',
+            -- How texts are parsed.
+            'array_nulls = on', 'transform_null_equals = off', 'xmloption = content',
+            -- Where it goes what has no tablespace or access method of its own.
+            'default_tablespace = ''''', 'default_table_access_method = heap'
+        ] LOOP
+            EXECUTE format('ALTER FUNCTION %s SET %s', function, setting);
+        END LOOP;
+    END LOOP;
+END
+$do$;
