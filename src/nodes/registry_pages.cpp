@@ -54,7 +54,8 @@ TupleDesc find_columns(Oid table) {
 void add_rows(List *&rows, Buffer buffer, Oid table, TupleDesc columns, Snapshot snapshot) {
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
-    const auto last = PageGetMaxOffsetNumber(page); // wider than an OffsetNumber before PostgreSQL 16
+    const auto last =
+        PageGetMaxOffsetNumber(page); // wider than an OffsetNumber before PostgreSQL 16
     for (OffsetNumber number = FirstOffsetNumber; number <= last; ++number) {
         ItemId item = PageGetItemId(page, number);
         if (!ItemIdIsNormal(item))
