@@ -219,6 +219,21 @@ TEST_F(Clock, MayStepBackByADayAcrossACrash) {
     take();
 }
 
+// The commit that stores a bound flushes what the sequence has reserved, so no ID comes below the
+// bound, wherever the clock is. A bound that a reader keeps elsewhere has no such flush: only the
+// clock keeps new IDs above it.
+TEST_F(Clock, MayStepBackAcrossACrashWhileBoundsAreInATable) {
+    session().run("CREATE TABLE bounds (sequence regclass, bound bigint)");
+    for (const std::string name : {"plain", "cached", "wide"})
+        session().run("INSERT INTO bounds SELECT '" + name + "', snowflake.low_watermark('" + name +
+                      "')");
+    crash([&] { clock().differ_by(-day); });
+    EXPECT_EQ(session().number("SELECT count(bound) FROM bounds"), 3);
+    EXPECT_EQ(
+        session().number("SELECT count(*) FROM bounds WHERE snowflake.nextval(sequence) < bound"),
+        0);
+}
+
 TEST_F(Clock, MayStepBackByADayAcrossARestart) {
     take();
     shut_down([&] { clock().differ_by(-day); });
