@@ -178,8 +178,7 @@ BEGIN
 END $$;
 
 -- What stands for the server's nextval and the like locks a relation before it looks at rights, as these do, and raises their
--- errors. Functions in SQL take ACCESS SHARE locks that the server lets anybody take, by pg_get_ruledef() and pg_partition_tree(). One sleeps
--- as it is told.
+-- errors. Functions in SQL take ACCESS SHARE locks that the server lets anybody take, by pg_get_ruledef() and pg_partition_tree().
 CREATE FUNCTION hostile.faults_for(caller name, OUT fault text, OUT call text) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
     f record;
@@ -189,7 +188,7 @@ BEGIN
         SELECT p.oid, p.proname, p.pronargs, l.lanname = 'c' AS is_c
             FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
             WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname LIKE '\_%' AND p.prokind = 'f'
-              AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND p.proname NOT IN ('_fill_pause', '_nextval', '_currval', '_lastval')
+              AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND p.proname NOT IN ('_nextval', '_currval', '_lastval')
               AND has_function_privilege(caller, p.oid, 'EXECUTE')
             ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C"
     LOOP

@@ -517,6 +517,15 @@ TEST_F(Online, ALockedRowHoldsUpNobodyElse) {
     EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id = id"), 1000);
 }
 
+// Waits until a backend has a snapshot that was taken later than now: that does not see a
+// transaction of now as running, and holds back VACUUM no longer.
+void wait_for_later_snapshot(Session &observer, pid_t backend) {
+    const std::int64_t later = observer.number("SELECT txid_current()");
+    wait_for(observer,
+             "EXISTS (SELECT FROM pg_stat_activity WHERE pid = " + std::to_string(backend) +
+                 " AND backend_xmin::text::bigint > " + std::to_string(later) + ")");
+}
+
 TEST_F(Online, TheFillingWaitsForAReplica) {
     const Server standby = Server::standby_of(server_);
     Session observer(server_);
@@ -529,6 +538,7 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
     replica.run("SELECT pg_wal_replay_pause()");
     wait_for(replica, "pg_get_wal_replay_pause_state() = 'paused'");
     Session filler(server_);
+    const pid_t backend = filler.backend();
     auto outcome = std::async(std::launch::async, [&filler] {
         return filler.sqlstate(
             "CALL snowflake._fill_shadows('customers_id_seq', 'customers', max_lag => '100 kB')");
@@ -537,16 +547,28 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
         observer,
         "EXISTS (SELECT FROM snowflake.conversions WHERE activity LIKE '%waiting for a replica')");
     EXPECT_GT(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
-    // It holds back VACUUM no longer than for a nap: a later snapshot does not see this transaction
-    // as running.
-    const std::int64_t later = observer.number("SELECT txid_current()");
-    wait_for(observer,
-             "EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE '%waiting for a replica' AND "
-             "pid <> pg_backend_pid() AND backend_xmin::text::bigint > " +
-                 std::to_string(later) + ")");
+    wait_for_later_snapshot(observer, backend);
     replica.run("SELECT pg_wal_replay_resume()");
     EXPECT_EQ(outcome.get(), "00000");
     EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
+}
+
+TEST_F(Online, TheFillingPauses) {
+    Session observer(server_);
+    observer.run(rows(5000));
+    observer.run("SELECT snowflake._add_shadows('customers_id_seq', 'customers'), "
+                 "snowflake._add_shadows('customers_id_seq', 'orders')");
+    Session filler(server_);
+    const pid_t backend = filler.backend();
+    auto outcome = std::async(std::launch::async, [&filler] {
+        return filler.sqlstate(
+            "CALL snowflake._fill_shadows('customers_id_seq', 'customers', pause => '1 h')");
+    });
+    wait_for(observer, "EXISTS (SELECT FROM customers WHERE snowflake_id IS NOT NULL)");
+    EXPECT_GT(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
+    wait_for_later_snapshot(observer, backend);
+    observer.run("SELECT pg_cancel_backend(" + std::to_string(backend) + ")");
+    EXPECT_EQ(outcome.get(), "57014");
 }
 
 // No record in the WAL tells of a lock on a row that nobody else has locked.

@@ -16,7 +16,9 @@ CREATE TYPE snowflake._fill_progress AS (
     first_pages bigint[], end_pages bigint[], -- of batches that left rows out
     waits boolean,                      -- whether the next call waits for one of these rows
     rows bigint,                        -- how many have been changed
-    started timestamptz, told timestamptz, -- when the caller was told last
+    started timestamptz,
+    told timestamptz,                   -- when the caller was told last
+    ended timestamptz,                  -- when the last batch ended
     is_done boolean);
 
 -- Returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens
@@ -168,6 +170,7 @@ BEGIN
         NULL;
     END;
     progress.is_done := progress.page >= progress.pages AND progress.first_pages = '{}';
+    progress.ended := clock_timestamp();
     RETURN snowflake._fill_tell(progress);
 END
 $function$;
@@ -188,33 +191,27 @@ BEGIN
 END
 $function$;
 
--- Waits between two batches as long as the caller has asked for. Called at the beginning of a transaction, which
--- holds nothing yet.
-CREATE FUNCTION snowflake._fill_pause(progress snowflake._fill_progress)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    AS $function$
-BEGIN
-    IF progress.pause > interval '0' AND NOT progress.is_done THEN
-        PERFORM pg_sleep_for(progress.pause);
-    END IF;
-END
-$function$;
-
--- Waits a moment if a replica is further behind than the caller has allowed, and tells whether it is. A replica can
--- be behind for hours. The snapshot of a statement that lasted as long would hold back VACUUM.
-CREATE FUNCTION snowflake._nap_while_replicas_lag(progress snowflake._fill_progress)
+-- Waits a moment if the next batch is not due: the pause that the caller has asked for is not over, or a replica is further
+-- behind than the caller has allowed. Tells whether the caller has to ask again. Both can last for hours. The snapshot of a
+-- statement that lasted as long would hold back VACUUM.
+CREATE FUNCTION snowflake._nap_before_batch(progress snowflake._fill_progress)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
+DECLARE
+    left_of_pause constant interval := least(progress.pause, progress.pause - (clock_timestamp() - progress.ended));
 BEGIN
-    IF progress.max_lag IS NULL OR coalesce(snowflake._replica_lag(), 0) <= progress.max_lag THEN
-        RETURN false;
+    IF left_of_pause > interval '0' THEN
+        PERFORM snowflake._restart_statement_timeout();
+        PERFORM pg_sleep_for(least(left_of_pause, interval '0.2 s'));
+        RETURN true;
+    ELSIF progress.max_lag IS NOT NULL AND coalesce(snowflake._replica_lag(), 0) > progress.max_lag THEN
+        PERFORM snowflake._restart_statement_timeout();
+        PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
+        PERFORM pg_sleep_for(interval '0.2 s');
+        RETURN true;
     END IF;
-    PERFORM snowflake._restart_statement_timeout();
-    PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for a replica', progress.tab));
-    PERFORM pg_sleep(0.2);
-    RETURN true;
+    RETURN false;
 END
 $function$;
 
@@ -278,10 +275,7 @@ BEGIN
         COMMIT;
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
         EXIT WHEN progress.is_done;
-        PERFORM snowflake._fill_pause(progress);
-        COMMIT;
-        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-        WHILE snowflake._nap_while_replicas_lag(progress) LOOP
+        WHILE snowflake._nap_before_batch(progress) LOOP
             COMMIT;
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
         END LOOP;
