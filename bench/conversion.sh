@@ -1,18 +1,24 @@
-# Sourced by run: a conversion without a long lock of four tables, beside clients that use them.
+# Sourced by run: a conversion of four tables, without a long lock and with a lock, beside clients that use them.
 #
 # Eight clients read and write all tables in short transactions, by prepared statements, a function and COPY. One client
 # more has transactions that last five seconds (--seconds times 2.5), one after the other. fsync is on.
 
 measure_conversion() {
-    restart_benchmark_server -c fsync=on -c autovacuum=on -c log_line_prefix="'%e %a '"
+    local way
+    restart_benchmark_server -c fsync=on -c autovacuum=on -c log_line_prefix="'%n %e %a '"
     script fill.sql conversion.sql
+    mkdir "$workspace/clients"
+    chmod 777 "$workspace/clients"
     write_client_scripts
     : >"$workspace/server.log"
-    start_clients
-    sleep "$((3 * seconds))" # until they are at their usual speed
-    run_stage 0 "SELECT pg_sleep($((5 * seconds)))"
-    run_conversion
-    stop_clients
+    for way in online lock; do
+        script conversion_tables.sql
+        start_clients "$way"
+        sleep "$((3 * seconds))" # until they are at their usual speed
+        run_stage "$way" 0 "SELECT pg_sleep($((5 * seconds)))"
+        run_conversion "$way"
+        stop_clients
+    done
     keep_transactions
     keep_errors
     sql -f "$bench/conversion_report.sql"
@@ -20,8 +26,6 @@ measure_conversion() {
 }
 
 write_client_scripts() {
-    mkdir "$workspace/clients"
-    chmod 777 "$workspace/clients"
     printf '1,%s\n' $(seq 20) >"$workspace/clients/rows.csv"
     cat >"$workspace/clients/change.sql" <<SQL
 \set id random(2, $rows)
@@ -60,16 +64,17 @@ COMMIT;
 SQL
 }
 
-# Starts the clients. A client that an error has ended starts again.
+# Starts the clients, for a way to convert. A client that an error has ended starts again.
 start_clients() {
     local n directory=$workspace/clients
+    rm -f "$directory/stop"
     clients=()
     for n in 1 2 3 4 5 6 7 8; do
-        keep_going "short$n" -M prepared -f "$directory/change.sql@4" -f "$directory/read.sql@4" \
+        keep_going "short$1$n" -M prepared -f "$directory/change.sql@4" -f "$directory/read.sql@4" \
             -f "$directory/call.sql@2" -f "$directory/copy.sql@1" &
         clients+=($!)
     done
-    keep_going long -f "$directory/long.sql" &
+    keep_going "long$1" -f "$directory/long.sql" &
     clients+=($!)
 }
 
@@ -90,25 +95,32 @@ stop_clients() {
     wait "${clients[@]}"
 }
 
-# Runs a command of the conversion, and keeps when and how it ended: run_stage POSITION COMMAND
+# Runs a command of the conversion, and keeps when and how it ended: run_stage WAY POSITION COMMAND
 run_stage() {
-    local started ended outcome=done
+    local started ended wal outcome=done
+    wal=$(sql -At -c 'SELECT pg_current_wal_insert_lsn()')
     started=$(date +%s.%N)
-    PGAPPNAME=conversion sql -o /dev/null -c "$2" 2>"$workspace/outcome" || outcome=$(cat "$workspace/outcome")
+    PGAPPNAME=conversion sql -o /dev/null -c "$3" 2>"$workspace/outcome" || outcome=$(cat "$workspace/outcome")
     ended=$(date +%s.%N)
-    echo "   $2: $(head -c 2000 <<<"$outcome")"
-    sql -v position="$1" -v command="$2" -v started="$started" -v ended="$ended" -v outcome="$outcome" \
-        <<<"INSERT INTO bench.stage VALUES (:position, :'command', :started, :ended, :'outcome')"
+    echo "   $3: $(head -c 2000 <<<"$outcome")"
+    sql -v way="$1" -v position="$2" -v command="$3" -v started="$started" -v ended="$ended" -v outcome="$outcome" -v wal="$wal" <<'SQL'
+INSERT INTO bench.stage
+    SELECT :'way', :position, :'command', :started, :ended, :'outcome', :'wal', pg_current_wal_insert_lsn(),
+           sum(pg_total_relation_size(t::regclass)) FROM unnest('{customers,orders,visits,notes}'::text[]) t;
+SQL
     [ "$outcome" = done ]
 }
 
 run_conversion() {
     local command position=0
-    sql -At -o "$workspace/plan" \
-        -c "SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true) WHERE command IS NOT NULL"
+    case $1 in
+    online) sql -At -o "$workspace/plan" \
+        -c "SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true) WHERE command IS NOT NULL" ;;
+    lock) echo "SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')" >"$workspace/plan" ;;
+    esac
     while read -r -u 3 command; do
         position=$((position + 1))
-        run_stage "$position" "$command" || return 0
+        run_stage "$1" "$position" "$command" || return 0
     done 3<"$workspace/plan"
 }
 
@@ -119,12 +131,8 @@ keep_transactions() {
         sql -c 'COPY bench.transaction FROM STDIN'
 }
 
-# The server's log begins each line with the SQLSTATE and the program.
+# The server's log begins each line with the time, the SQLSTATE and the program.
 keep_errors() {
-    local count state
-    { grep -E '^[0-9A-Z]{5} client (ERROR|FATAL)' "$workspace/server.log" || true; } | cut -c 1-5 | sort | uniq -c |
-        while read -r count state; do
-            echo "   errors of clients: $state $count times"
-            sql -c "INSERT INTO bench.sample VALUES ('conversion errors', '$state', 1, $count)"
-        done
+    { grep -E '^[0-9.]+ [0-9A-Z]{5} client (ERROR|FATAL)' "$workspace/server.log" || true; } | awk '{ print $1 "\t" $2 }' |
+        sql -c 'COPY bench.error FROM STDIN'
 }

@@ -1,36 +1,18 @@
--- Four tables with an integer key and foreign keys, for a conversion without a long lock beside clients. conversion.sh runs
--- the clients.
+-- What is kept of a conversion of four tables beside clients, in both ways. conversion.sh runs the clients.
 
 INSERT INTO bench.work (name, title, unit, more) VALUES
     ('conversion wait', format('Longest wait of a client beside a conversion of four tables of %s rows', :'rows'), 'ms', false),
     ('conversion time', 'How long each of its commands takes', 's', false),
     ('conversion throughput', 'What the clients get done meanwhile, in commands that take longer than a second',
      '% of before', true),
-    ('conversion errors', 'Errors of the clients, by SQLSTATE', 'errors', false);
-
-CREATE TABLE customers (id serial PRIMARY KEY, name text, balance integer NOT NULL DEFAULT 0);
-CREATE TABLE orders (id serial PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, amount integer);
-CREATE TABLE visits (id serial PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, page text);
-CREATE TABLE notes (id serial PRIMARY KEY, customer_id integer REFERENCES customers, body text);
-INSERT INTO customers (name) SELECT 'customer ' || i FROM generate_series(1, :rows) i;
-INSERT INTO orders (customer_id, amount) SELECT 1 + i % :rows, i FROM generate_series(1, :rows) i;
-INSERT INTO visits (customer_id, page) SELECT 1 + i % :rows, 'page ' || i FROM generate_series(1, :rows) i;
-INSERT INTO notes (customer_id, body) SELECT 1 + i % :rows, 'note ' || i FROM generate_series(1, :rows) i;
-CREATE INDEX ON orders (customer_id);
-CREATE INDEX ON visits (customer_id);
-CREATE INDEX ON notes (customer_id);
-VACUUM ANALYZE customers, orders, visits, notes;
-
-CREATE FUNCTION pay(payer integer, paid integer) RETURNS integer LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO orders (customer_id, amount) VALUES (payer, paid);
-    UPDATE customers SET balance = balance - paid WHERE id = payer;
-    RETURN (SELECT count(*) FROM orders WHERE customer_id = payer);
-END
-$$;
+    ('conversion errors', 'Errors of the clients, by SQLSTATE', 'errors', false),
+    ('conversion WAL', 'WAL that its commands write, with that of the clients', 'MB', false),
+    ('conversion disk', 'The four tables with their indexes, at most', 'MB', false);
 
 -- What the clients have done: when a transaction ended, and how long it took.
 CREATE TABLE bench.transaction (ended double precision, milliseconds double precision);
--- The commands of the conversion.
+CREATE TABLE bench.error (raised double precision, state text);
+-- The commands of the conversion; the first of each way only waits.
 CREATE TABLE bench.stage (
-    position integer, command text, started double precision, ended double precision, outcome text);
+    way text, position integer, command text, started double precision, ended double precision, outcome text,
+    wal_before pg_lsn, wal_after pg_lsn, bytes bigint);
