@@ -90,6 +90,21 @@ SELECT regexp_replace(obstacles('orders_id_seq', online => false), 'cannot make 
 SELECT obstacles('orders_id_seq', online => false, waive => 'node');
 SELECT obstacles('orders_id_seq', online => false, target => 'bigint');
 SELECT obstacles('orders_id_seq', waive => ' node ,order');
+-- A number that another instance has claimed before; as it arrives by replication.
+SET snowflake.node = 931;
+BEGIN;
+INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
+    VALUES (gen_random_uuid(), 'claim', 931, 931, 5, 16384, 0, 'elsewhere:/data#1', 'north', '2024-01-01', '2024-01-01', '3.0.0 on PostgreSQL 15');
+SELECT obstacles('orders_id_seq', online => false);
+SELECT obstacles('orders_id_seq', waive => 'order');
+SELECT obstacles('orders_id_seq', waive => 'node,order');
+SAVEPOINT before;
+SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq');
+ROLLBACK TO before;
+SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq', waive => 'node');
+INSERT INTO orders DEFAULT VALUES;
+ROLLBACK;
+SET snowflake.node = 0;
 \set VERBOSITY default
 SELECT obstacles('orders_id_seq', waive => 'everything');
 CALL snowflake.convert_all('writers', waive => 'node,');
