@@ -119,7 +119,12 @@ BEGIN
 EXCEPTION
     WHEN feature_not_supported THEN
         GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-        ASSERT detail = 'not-null constraints of column id have other names in tables that inherit it from part.keeper', detail;
+        ASSERT detail = 'not-null constraints of column id have other names in tables that inherit it from part.keeper: take these out of '
+               'the inheritance, or detach them, give the constraints one name, and put the tables back', detail;
+        ALTER TABLE kept NO INHERIT keeper;
+        ALTER TABLE kept RENAME CONSTRAINT kept_has_id TO keeper_id_not_null;
+        ALTER TABLE kept INHERIT keeper;
+        PERFORM snowflake.convert_sequence_to_snowflake('keeper_id_seq');
 END $$;
 
 SET client_min_messages = warning;

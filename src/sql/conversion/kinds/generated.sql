@@ -52,7 +52,7 @@ CREATE FUNCTION snowflake._generated_obstacles(dependents snowflake._conversion_
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('generated column %I of table %s depends on a column to be widened and is inherited', a.attname, d.relid)
+        SELECT format('generated column %I of table %s depends on a column to be widened and is inherited: drop it, and add it again afterwards', a.attname, d.relid)
             FROM unnest(dependents) d
             JOIN pg_attrdef f ON f.oid = d.objid
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum

@@ -24,7 +24,7 @@ CREATE FUNCTION snowflake._view_obstacles(dependents snowflake._conversion_depen
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('the row type of %s has rights of its own', d.relid)
+        SELECT format('the row type of %s has rights of its own: REVOKE these, and GRANT them again afterwards', d.relid)
             FROM unnest(dependents) d
             JOIN pg_class c ON c.oid = d.relid
             JOIN pg_type y ON y.oid = c.reltype

@@ -114,7 +114,8 @@ DECLARE
     digits constant integer := snowflake._digits(layout);
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of table %s has the domain %s', c.attname, c.relid, y.oid::regtype)
+        SELECT format('column %I of table %s has the domain %s: ALTER TABLE %2$s ALTER COLUMN %1$I TYPE %4$s', c.attname, c.relid,
+                      y.oid::regtype, y.typbasetype::regtype)
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid
@@ -193,6 +194,34 @@ BEGIN
 END
 $function$;
 
+-- Lists what holds rows of tables: the server does not widen a column of theirs.
+CREATE FUNCTION snowflake._obstacles_of_row_types(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    SET jit = off
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s uses the row type of table %s: %s',
+                      snowflake._with_owner(pg_describe_object(d.classid, d.objid, d.objsubid),
+                                            snowflake._owner_of(d.classid, d.objid)),
+                      c.relid,
+                      CASE WHEN holder.relkind IN ('r', 'p', 'f')
+                           THEN format('let it hold jsonb (to_jsonb), and rows again afterwards (%s)',
+                                       CASE a.atttypid WHEN y.oid THEN 'jsonb_populate_record' ELSE 'jsonb_populate_recordset' END)
+                           ELSE 'drop it, and make it again afterwards' END)
+            FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
+            JOIN pg_type y ON y.oid = t.reltype
+            JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+            LEFT JOIN pg_class holder ON d.classid = 'pg_class'::regclass AND holder.oid = d.objid
+            LEFT JOIN pg_attribute a ON a.attrelid = holder.oid AND a.attnum = d.objsubid
+            WHERE c.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
+              -- A view of such rows holds none of them, and a materialized view is made again.
+              AND coalesce(holder.relkind NOT IN ('v', 'm'), true);
+END
+$function$;
+
 -- Lists the columns that the server does not widen.
 CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_column[])
     RETURNS SETOF text
@@ -200,7 +229,8 @@ CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_col
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of table %s is part of the partition key', c.attname, c.relid)
+        SELECT format('column %I of table %s is part of the partition key: copy the rows into a new table whose column is bigint',
+                      c.attname, c.relid)
             FROM unnest(columns) c
             JOIN pg_partitioned_table p ON p.partrelid = c.relid
             WHERE c.widened
@@ -212,32 +242,27 @@ BEGIN
                                     AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
                                     AND d.refobjsubid = 0));
     RETURN QUERY
-        SELECT format('column %I of table %s is inherited from several parents', c.attname, c.relid)
+        SELECT format('column %I of table %s is inherited from several parents: ALTER TABLE %2$s NO INHERIT %3$s, and INHERIT it again '
+                      'when all have bigint', c.attname, c.relid, string_agg(p.parent::text, ', NO INHERIT ' ORDER BY p.n) FILTER (WHERE p.n > 1))
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
-            WHERE c.widened AND a.attinhcount > 1;
+            CROSS JOIN LATERAL (
+                SELECT i.inhparent::regclass, row_number() OVER (ORDER BY i.inhseqno)
+                    FROM pg_inherits i JOIN pg_attribute b ON b.attrelid = i.inhparent AND b.attname = a.attname AND NOT b.attisdropped
+                    WHERE i.inhrelid = c.relid
+            ) p(parent, n)
+            WHERE c.widened AND a.attinhcount > 1
+            GROUP BY c.relid, c.attnum, c.attname;
     RETURN QUERY
-        SELECT format('not-null constraints of column %I have other names in tables that inherit it from %s',
-                      n.attname, n.relid)
+        SELECT format('not-null constraints of column %I have other names in tables that inherit it from %s: take these out of the '
+                      'inheritance, or detach them, give the constraints one name, and put the tables back', n.attname, n.relid)
             FROM snowflake._conversion_not_nulls(columns) n
             WHERE NOT n.is_droppable;
     RETURN QUERY
-        SELECT format('table %s is of the type %s', c.relid, t.reloftype::regtype)
+        SELECT format('table %s is of the type %s: ALTER TABLE %1$s NOT OF', c.relid, t.reloftype::regtype)
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.widened AND t.reloftype <> 0;
-    RETURN QUERY
-        SELECT format('%s uses the row type of table %s',
-                      snowflake._with_owner(pg_describe_object(d.classid, d.objid, d.objsubid),
-                                            snowflake._owner_of(d.classid, d.objid)),
-                      c.relid)
-            FROM unnest(columns) c
-            JOIN pg_class t ON t.oid = c.relid
-            JOIN pg_type y ON y.oid = t.reltype
-            JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
-            WHERE c.widened AND d.deptype <> 'i' AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
-              -- A view of such rows holds none of them, and a materialized view is made again.
-              AND NOT (d.classid = 'pg_class'::regclass
-                       AND EXISTS (SELECT FROM pg_class WHERE oid = d.objid AND relkind IN ('v', 'm')));
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_row_types(columns);
 END
 $function$;
 
@@ -285,7 +310,7 @@ CREATE FUNCTION snowflake._obstacles_of_rivals(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which %I owns, could take the place of %s in %s',
+        SELECT format('%s, which %I owns, could take the place of %s in %s: rename one of the two',
                       pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
                       pg_describe_object(r.ref_class, r.ref_object, 0), pg_describe_object(r.class, r.object, 0))
             FROM (SELECT array_agg(x.class) AS classes, array_agg(x.object) AS objects
@@ -395,7 +420,7 @@ BEGIN
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
                   UNION ALL
                   SELECT concat(snowflake._with_owner(pg_describe_object(d.classid, d.objid, 0), snowflake._owner_of(d.classid, d.objid)),
-                                ' depends on a column to be widened')
+                                ' depends on a column to be widened: drop it, and make it again afterwards')
                       FROM unnest(dependents) d
                       WHERE EXISTS (SELECT FROM pg_depend e
                                         WHERE e.classid = d.classid AND e.objid = d.objid
