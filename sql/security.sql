@@ -117,7 +117,7 @@ SELECT pg_catalog.count(*) AS obstacles
     FROM snowflake._conversion_obstacles('victim.parent_id_seq', :'columns', :'dependents', 'default');
 SELECT pg_catalog.count(DISTINCT d.kind) AS kinds, pg_catalog.bool_and(x.command IS NOT NULL) AS defined
     FROM snowflake._conversion_dependents(:'columns') d,
-         snowflake._kind_commands(d) x;
+         snowflake._kind_remake(d) x;
 SELECT pg_catalog.count(*) AS rights
     FROM snowflake._conversion_rights('pg_catalog.pg_class'::pg_catalog.regclass, 'victim.parent'::pg_catalog.regclass);
 SELECT pg_catalog.count(*) AS annotations

@@ -199,6 +199,16 @@ enum class Outcome {
     gone
 };
 
+// Locks the row that was found. Returns TM_WouldBlock if it does not wait and another session holds
+// the lock.
+TM_Result lock_row_to_fill(const Work &work, bool waits) {
+    ItemPointerData tid = work.found->tts_tid;
+    TM_FailureData failure;
+    return table_tuple_lock(work.table, &tid, work.snapshot, work.locked, GetCurrentCommandId(true),
+                            LockTupleNoKeyExclusive, waits ? LockWaitBlock : LockWaitSkip, 0,
+                            &failure);
+}
+
 // Leaves a row that another session has changed or deleted since the snapshot: the trigger has
 // filled the shadow of its new version. Locks only a row that somebody has locked, perhaps in a
 // mode that does not conflict, as the check of a foreign key does: each lock is a record in the
@@ -206,11 +216,7 @@ enum class Outcome {
 Outcome fill_row(const Work &work, bool waits) {
     TM_Result result = replace(work, work.found, false);
     if (result == TM_BeingModified) {
-        ItemPointerData tid = work.found->tts_tid;
-        TM_FailureData failure;
-        result = table_tuple_lock(work.table, &tid, work.snapshot, work.locked,
-                                  GetCurrentCommandId(true), LockTupleNoKeyExclusive,
-                                  waits ? LockWaitBlock : LockWaitSkip, 0, &failure);
+        result = lock_row_to_fill(work, waits);
         if (result == TM_Ok)
             result = replace(work, work.locked, true);
     }
@@ -238,7 +244,7 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
-Relation open_to_fill(Oid oid, const Pair *pairs, int count) {
+Relation lock_table_to_fill(Oid oid, const Pair *pairs, int count) {
     Relation table = relations::open(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -284,7 +290,7 @@ Comparison compared_by(const Node *check) {
     return {.pair = pair, .refuses_null = refuses_null};
 }
 
-HeapTuple kept(const TriggerData &trigger, FmgrInfo *function) {
+HeapTuple row_with_shadow(const TriggerData &trigger, FmgrInfo *function) {
     HeapTuple tuple = unchanged(trigger);
     if (!TRIGGER_FIRED_BEFORE(trigger.tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger.tg_event) ||
         TRIGGER_FIRED_BY_DELETE(trigger.tg_event))
@@ -314,7 +320,7 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
     PreventCommandIfReadOnly("_fill_pages()");
     PreventCommandDuringRecovery("_fill_pages()");
     PreventCommandIfParallelMode("_fill_pages()");
-    Relation table = open_to_fill(table_oid, pairs, count);
+    Relation table = lock_table_to_fill(table_oid, pairs, count);
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {

@@ -36,7 +36,7 @@ Comparison compared_by(const Node *check);
 // number of the source in the shadow. A trigger whose condition names no pair that a check of the
 // table compares changes nothing. Raises 23514 for a null that the column allows by now, and the
 // check does not.
-HeapTuple kept(const TriggerData &trigger, FmgrInfo *function);
+HeapTuple row_with_shadow(const TriggerData &trigger, FmgrInfo *function);
 
 // How many rows fill() has changed, and how many it left as they are because another session has
 // locked them.

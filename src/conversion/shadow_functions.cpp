@@ -99,7 +99,7 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
         ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
                 errmsg("function \"snowflake._keep_shadow\" was not called as a trigger"));
     PG_RETURN_POINTER(
-        shadow::kept(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
+        shadow::row_with_shadow(*reinterpret_cast<TriggerData *>(fcinfo->context), fcinfo->flinfo));
 }
 
 // _compared_by(oid) returns record (attnum smallint, shadow smallint, refuses_null boolean)

@@ -5,8 +5,8 @@
 // on simulated clusters: for one sequence on one node every reservation lies above the one before
 // it, whatever the clock, the node and the layout do in between.
 //
-// decide() is the whole rule, for a sequence that sessions share and users may reset. reserve() is
-// the part of it for a sequence that nothing but reserve() changes.
+// decide_next_id() is the whole rule, for a sequence that sessions share and users may reset.
+// reserve() is the part of it for a sequence that nothing but reserve() changes.
 //
 // The functions of the rule are inlined into their caller: the compiler then folds a layout that is
 // a constant into shifts and masks, which saves one in seven of the instructions of a nextval.
@@ -167,8 +167,8 @@ constexpr Id high_water_mark(Layout layout, Id last) noexcept {
     return layout.last_id_of_tick(std::min(second_later, layout.last_tick()));
 }
 
-// What a sequence says of itself. A sequence is reset where something else than decide() has
-// written its last ID: it was created, set, truncated, rewritten or recovered.
+// What a sequence says of itself. A sequence is reset where something else than decide_next_id()
+// has written its last ID: it was created, set, truncated, rewritten or recovered.
 struct SequenceState {
     Id last; // the greatest ID reserved so far; negative: none
     bool reset;
@@ -227,9 +227,9 @@ constexpr bool is_closed(Layout layout, Id last, std::int64_t now) noexcept {
 //
 // Where the sequence is reset, request.now must be the tick of a time that was read while the
 // session held the sequence, plus clock_skew_us. Where it is not, the time may be older.
-[[gnu::always_inline]] constexpr Decision decide(Layout layout, const SequenceState &state,
-                                                 Request request,
-                                                 const Limits &limits = {}) noexcept {
+[[gnu::always_inline]] constexpr Decision decide_next_id(Layout layout, const SequenceState &state,
+                                                         Request request,
+                                                         const Limits &limits = {}) noexcept {
     const auto refuse = [](Refusal why) {
         return Decision{.action = Action::refuse,
                         .reserved = {.refusal = why},

@@ -44,10 +44,10 @@ Limits limits_of(const Sequence &sequence, Layout layout, std::int64_t now_us,
 [[gnu::always_inline]] inline void write_last(const LockedPage &page, Sequence &sequence,
                                               Layout layout, Id last) {
     const session::Definition &definition = sequence.definition;
-    advance(page, definition.storage, last,
-            {.mark = std::min(high_water_mark(layout, last), definition.max_value),
-             .step = definition.stride,
-             .trusted = sequence.logged});
+    write_with_wal(page, definition.storage, last,
+                   {.mark = std::min(high_water_mark(layout, last), definition.max_value),
+                    .step = definition.stride,
+                    .trusted = sequence.logged});
     sequence.logged = true;
 }
 
@@ -71,7 +71,7 @@ std::int64_t wait_for_end_of(std::int64_t closed_tick, Layout layout) {
                               .wanted = wanted.count,
                               .batch = wanted.batch};
         const Decision decision =
-            decide(layout, state, request, limits_of(sequence, layout, now_us, wanted));
+            decide_next_id(layout, state, request, limits_of(sequence, layout, now_us, wanted));
         if (decision.action == Action::refuse) {
             unlock(page);
             raise_refusal(decision.reserved.refusal, sequence,
@@ -169,7 +169,7 @@ Id next_id(Oid relid) {
 
 Id next_id(Oid relid, Layout layout) {
     Sequence &sequence = session::open_for_nextval(relid);
-    session::require_layout(sequence, layout);
+    session::require_right_to_layout(sequence, layout);
     return next_id_of(sequence, layout);
 }
 
@@ -195,7 +195,7 @@ Id next_id_amid_block(Oid relid) {
 Batch next_ids(Oid relid, std::optional<Layout> named, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
     if (named)
-        session::require_layout(sequence, *named);
+        session::require_right_to_layout(sequence, *named);
     const Layout layout = named.value_or(sequence.definition.layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);

@@ -98,10 +98,11 @@ SequenceState state_of(const LockedPage &page) {
             .reset = !data.is_called || data.log_cnt == 0};
 }
 
-void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage) {
+void write_with_wal(const LockedPage &page, const Storage &storage, Id last,
+                    const Coverage &coverage) {
     FormData_pg_sequence_data &data = *page.data;
 
-    // A record is due in three cases:
+    // A WAL record is due in three cases:
     // - The mark is passed.
     // - The page is clean, which means that it was written out since the last record. A checkpoint
     //   may have done so. Recovery would start after the record, and would find the page as it was

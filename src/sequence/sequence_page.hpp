@@ -49,7 +49,8 @@ struct Coverage {
 
 // Writes that everything up to last is reserved, and a record before, if the WAL does not cover
 // last yet. The record is not flushed: see durability.hpp.
-void advance(const LockedPage &page, const Storage &storage, Id last, const Coverage &coverage);
+void write_with_wal(const LockedPage &page, const Storage &storage, Id last,
+                    const Coverage &coverage);
 
 // The LSN of the page, up to which the WAL covers the IDs reserved on it.
 inline XLogRecPtr page_lsn(const LockedPage &page) {

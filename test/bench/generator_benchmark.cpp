@@ -61,7 +61,7 @@ void decide_in_full_ticks(benchmark::State &state) {
     Request request{.now = some_tick, .node = 1};
     for (auto _ : state) {
         benchmark::DoNotOptimize(sequence);
-        sequence.last = decide(layout, sequence, request).last;
+        sequence.last = decide_next_id(layout, sequence, request).last;
         request.now += (sequence.last & 4095) == 4095;
     }
 }

@@ -499,7 +499,7 @@ constexpr Id closing(std::int64_t tick) {
 }
 
 constexpr Decision decided(Id last, bool reset, const Request &request, const Limits &limits = {}) {
-    return decide(default_layout, {.last = last, .reset = reset}, request, limits);
+    return decide_next_id(default_layout, {.last = last, .reset = reset}, request, limits);
 }
 
 constexpr bool going_on = false;
@@ -639,8 +639,8 @@ TEST(GeneratorLimits, NoTickIsClosedAboveTheMaximum) {
     // Where the counter is the higher field, the ID that closes the tick is above the next ID.
     const Id first = counter_above_node.compose({.tick = now, .node = 7, .counter = 0});
     const auto with_maximum = [&](Id max_value) {
-        return decide(counter_above_node, {.last = no_id, .reset = true}, request,
-                      {.max_value = max_value});
+        return decide_next_id(counter_above_node, {.last = no_id, .reset = true}, request,
+                              {.max_value = max_value});
     };
     expect_refuses(Refusal::above_max_value, with_maximum(first));
     expect_refuses(Refusal::above_max_value, with_maximum(closing_id(counter_above_node, now) - 1));
@@ -704,7 +704,7 @@ bool is_justified(Layout layout, Id last, const Request &request, Refusal why) {
         return request.stride < 1 || request.stride > std::int64_t{layout.last_counter()} + 1;
     case Refusal::stride_misplaced:
         return request.stride > 1 && layout.counter_step() > 1;
-    case Refusal::too_far_ahead: // these two are for decide()
+    case Refusal::too_far_ahead: // these two are for decide_next_id()
     case Refusal::above_max_value:
         return false;
     }

@@ -788,7 +788,7 @@ class Cluster {
         Tuple &state = tuple(session);
         session.request.now = layout_.tick_at(session.now_us);
         const bool was_reset = state.state.reset;
-        const Decision decision = decide(layout_, state.state, session.request);
+        const Decision decision = decide_next_id(layout_, state.state, session.request);
         if (decision.action == Action::hand_out || decision.action == Action::close)
             state.advance(layout_, decision.last);
         // Nothing is promised of an ID that is not committed if the clock went back meanwhile.

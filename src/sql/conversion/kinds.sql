@@ -3,13 +3,14 @@
 --
 --   _<kind>_found(objects)         which of the objects of the kind's catalog are of the kind
 --   _<kind>_obstacles(dependents)  what keeps them from being made again, if is_refusable
---   _<kind>_drop(dependent)        the command that takes one out of the way; NULL: it goes with another
---   _<kind>_commands(dependent)    the commands that make it again, and the role of each, where it is not _maker()
+--   _<kind>_drop(dependent)        the command that takes one out of the way, if is_dropped; NULL: it goes with another
+--   _<kind>_remake(dependent)      the commands that make it again, and the role of each, where it is not _maker()
 
 -- Lists the kinds of objects that the conversion of a sequence drops and makes again.
 CREATE FUNCTION snowflake._kinds(
         OUT kind text, OUT class oid,
         OUT is_leaf boolean,  -- no other kind depends on it
+        OUT is_dropped boolean, -- it is taken out of the way by a command of its own
         OUT is_made boolean,  -- it is made again by a command of its own
         OUT may_call boolean, -- it is made again after routines and sequences, and may use them
         OUT is_refusable boolean, -- something may keep it from being made again, beyond what trust.sql knows of every kind
@@ -17,16 +18,16 @@ CREATE FUNCTION snowflake._kinds(
     RETURNS SETOF record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
     BEGIN ATOMIC
-    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, false, false, true, 1),
-           ('index', 'pg_class'::regclass, true, true, false, false, 2),
-           ('constraint', 'pg_constraint'::regclass, true, true, false, true, 3),
-           ('statistics', 'pg_statistic_ext'::regclass, true, true, false, true, 4),
-           ('view', 'pg_rewrite'::regclass, false, true, true, true, 5),
-           ('routine', 'pg_proc'::regclass, false, true, true, true, NULL),
-           ('rule', 'pg_rewrite'::regclass, true, true, true, false, NULL),
-           ('trigger', 'pg_trigger'::regclass, true, true, true, true, NULL),
-           ('policy', 'pg_policy'::regclass, true, true, true, false, NULL),
-           ('publication', 'pg_publication_rel'::regclass, true, true, false, true, NULL);
+    VALUES ('generated', 'pg_attrdef'::regclass::oid, false, true, false, false, true, 1),
+           ('index', 'pg_class'::regclass, true, true, true, false, false, 2),
+           ('constraint', 'pg_constraint'::regclass, true, true, true, false, true, 3),
+           ('statistics', 'pg_statistic_ext'::regclass, true, false, true, false, true, 4),
+           ('view', 'pg_rewrite'::regclass, false, true, true, true, true, 5),
+           ('routine', 'pg_proc'::regclass, false, true, true, true, true, NULL),
+           ('rule', 'pg_rewrite'::regclass, true, true, true, true, false, NULL),
+           ('trigger', 'pg_trigger'::regclass, true, true, true, true, true, NULL),
+           ('policy', 'pg_policy'::regclass, true, true, true, true, false, NULL),
+           ('publication', 'pg_publication_rel'::regclass, true, true, true, false, true, NULL);
     END;
 
 -- Finds the objects of all kinds among objects that depend on columns.
@@ -79,7 +80,7 @@ BEGIN
         SELECT x.*
             FROM unnest(dependents) x
             JOIN snowflake._kinds() k ON k.kind = x.kind
-            WHERE NOT x.is_rebuilt
+            WHERE k.is_dropped AND NOT x.is_rebuilt
             ORDER BY NOT k.is_leaf, x.depth DESC, x.objid DESC
     LOOP
         EXECUTE format('SELECT snowflake.%I($1)', '_' || d.kind || '_drop') INTO step.command USING d;
@@ -94,7 +95,7 @@ END
 $function$;
 
 -- Returns the commands that make an object of any kind again, or give it what the server forgets of it.
-CREATE FUNCTION snowflake._kind_commands(
+CREATE FUNCTION snowflake._kind_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid) -- that runs it; NULL: see _maker()
     RETURNS SETOF record
@@ -105,13 +106,13 @@ BEGIN
         RAISE EXCEPTION 'unrecognized kind of object: "%"', dependent.kind
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || dependent.kind || '_commands')
+    RETURN QUERY EXECUTE format('SELECT * FROM snowflake.%I($1)', '_' || dependent.kind || '_remake')
         USING dependent;
 END
 $function$;
 
 -- Returns the steps that make the objects that depend on columns again, the innermost first.
-CREATE FUNCTION snowflake._kinds_steps(dependents snowflake._conversion_dependent[])
+CREATE FUNCTION snowflake._kinds_remakes(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
@@ -120,7 +121,7 @@ BEGIN
         SELECT step.*
             FROM unnest(dependents) d
             JOIN snowflake._kinds() k ON k.kind = d.kind
-            CROSS JOIN LATERAL snowflake._kind_commands(d) WITH ORDINALITY x(command, role, n)
+            CROSS JOIN LATERAL snowflake._kind_remake(d) WITH ORDINALITY x(command, role, n)
             CROSS JOIN LATERAL snowflake._step(
                 x.command, coalesce(x.role, snowflake._maker(d)),
                 CASE WHEN x.n = 1 AND k.is_made

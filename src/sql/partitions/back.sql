@@ -144,7 +144,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._replacement_steps(dependents);
     RETURN NEXT snowflake._step(format('DROP TABLE %I.%I', p.schema, whole), p.owner);
     RETURN QUERY SELECT * FROM snowflake._parent_settings(p);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(remade);
+    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(remade);
     RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => false);
 END
 $function$;

@@ -278,7 +278,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._attach_steps(p);
     RETURN QUERY SELECT * FROM snowflake._ahead_steps(p);
     RETURN QUERY SELECT * FROM snowflake._replacement_steps(dependents);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(remade);
+    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(remade);
     RETURN QUERY SELECT * FROM snowflake._reference_steps(p, drops => false);
 END
 $function$;

@@ -130,7 +130,7 @@ END
 $function$;
 
 -- Returns the commands that make a constraint again, or give it what the server forgets of it.
-CREATE FUNCTION snowflake._constraint_commands(
+CREATE FUNCTION snowflake._constraint_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -182,7 +182,7 @@ END
 $function$;
 
 -- Returns the commands that give a generated column what its definition does not say.
-CREATE FUNCTION snowflake._generated_commands(
+CREATE FUNCTION snowflake._generated_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -187,7 +187,7 @@ END
 $function$;
 
 -- Returns the commands that make an index again, or give it what the server forgets of it.
-CREATE FUNCTION snowflake._index_commands(
+CREATE FUNCTION snowflake._index_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -27,7 +27,7 @@ END
 $function$;
 
 -- Returns the commands that make a policy again.
-CREATE FUNCTION snowflake._policy_commands(
+CREATE FUNCTION snowflake._policy_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

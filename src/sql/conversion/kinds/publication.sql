@@ -52,7 +52,7 @@ END
 $function$;
 
 -- Returns the command that adds a table to a publication again.
-CREATE FUNCTION snowflake._publication_commands(
+CREATE FUNCTION snowflake._publication_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -60,7 +60,7 @@ END
 $function$;
 
 -- Returns the commands that make a function or procedure again.
-CREATE FUNCTION snowflake._routine_commands(
+CREATE FUNCTION snowflake._routine_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -27,7 +27,7 @@ END
 $function$;
 
 -- Returns the commands that make a rule again.
-CREATE FUNCTION snowflake._rule_commands(
+CREATE FUNCTION snowflake._rule_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

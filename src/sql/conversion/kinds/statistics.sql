@@ -1,5 +1,5 @@
 -- Extended statistics. The server makes those on an altered column again, but forgets the target, and
--- in some minor versions the owner.
+-- in some minor versions the owner. Others are dropped with their view or generated column.
 
 -- Finds the extended statistics among objects that depend on columns.
 CREATE FUNCTION snowflake._statistics_found(objects snowflake._conversion_object[])
@@ -32,18 +32,8 @@ BEGIN
 END
 $function$;
 
--- Returns NULL: extended statistics are dropped with their relation or column.
-CREATE FUNCTION snowflake._statistics_drop(dependent snowflake._conversion_dependent)
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN NULL; -- They go with their view or generated column.
-END
-$function$;
-
 -- Returns the commands that make extended statistics again, or give them what the server forgets of them.
-CREATE FUNCTION snowflake._statistics_commands(
+CREATE FUNCTION snowflake._statistics_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -51,7 +51,7 @@ END
 $function$;
 
 -- Returns the commands that make a trigger again.
-CREATE FUNCTION snowflake._trigger_commands(
+CREATE FUNCTION snowflake._trigger_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

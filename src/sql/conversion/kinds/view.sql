@@ -93,7 +93,7 @@ END
 $function$;
 
 -- Returns the commands that make a view again, without filling it.
-CREATE FUNCTION snowflake._view_commands(
+CREATE FUNCTION snowflake._view_remake(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record

@@ -305,7 +305,7 @@ BEGIN
             WHERE NOT to_ids AND snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(swapped);
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE to_ids AND NOT snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(dependents);
+    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END

@@ -136,7 +136,7 @@ BEGIN
     ELSE
         RETURN QUERY SELECT * FROM snowflake._bigint_steps(part);
     END IF;
-    RETURN QUERY SELECT * FROM snowflake._kinds_steps(part.dependents);
+    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._view_refreshes(part.dependents);
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
     RETURN QUERY
