@@ -227,8 +227,8 @@ Outcome fill_row(const Work &work, bool waits) {
 
 Filled fill_pages(const Work &work, Pages pages, bool waits) {
     Filled filled{};
-    ItemPointerData first = server::place_of_row(pages.first, FirstOffsetNumber);
-    ItemPointerData last = server::place_of_row(pages.end - 1, MaxOffsetNumber);
+    ItemPointerData first = server::tid_of_row(pages.first, FirstOffsetNumber);
+    ItemPointerData last = server::tid_of_row(pages.end - 1, MaxOffsetNumber);
     TableScanDesc scan = server::begin_range_scan(work.table, work.snapshot, &first, &last);
     while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, work.found)) {
         CHECK_FOR_INTERRUPTS();

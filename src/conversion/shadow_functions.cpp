@@ -110,13 +110,10 @@ Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
         shadow::compared_by(trees == NIL ? nullptr : static_cast<const Node *>(linitial(trees)));
     if (compared.pair.shadow == InvalidAttrNumber)
         PG_RETURN_NULL();
-    TupleDesc row = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
     Datum values[] = {Int16GetDatum(compared.pair.source), Int16GetDatum(compared.pair.shadow),
                       BoolGetDatum(compared.refuses_null)};
     bool nulls[] = {false, false, false};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
 // _fill_pages(regclass, smallint[], smallint[], bigint, bigint, boolean) returns record
@@ -128,12 +125,9 @@ Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
         PG_GETARG_OID(0), pairs.pairs, pairs.count,
         {.first = page_argument(PG_GETARG_DATUM(3)), .end = page_argument(PG_GETARG_DATUM(4))},
         PG_GETARG_BOOL(5));
-    TupleDesc row = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
     Datum values[] = {Int64GetDatum(filled.rows), Int64GetDatum(filled.in_use)};
     bool nulls[] = {false, false};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
 // _restart_statement_timeout() returns void

@@ -83,4 +83,44 @@ const LatestIds &LatestIds::look() {
     return *latest_ids;
 }
 
+std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
+    std::int64_t latest = 0;
+    SPI_connect();
+    Oid types[] = {INT4OID, INT4OID, TIMESTAMPTZOID};
+    Datum values[] = {
+        Int32GetDatum(first), Int32GetDatum(last),
+        TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
+    if (SPI_execute_with_args(
+            "SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
+            "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
+            "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
+            "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
+            "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
+            "OR snowflake._may_act_for(c.relowner, x.extowner))",
+            3, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for sequences with snowflake IDs");
+    bool is_null = true;
+    const Datum time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    if (!is_null)
+        latest = DatumGetTimestampTz(time) + server::unix_to_server_us;
+    SPI_finish();
+    return latest;
+}
+
+std::int32_t last_fitting_node() {
+    SPI_connect();
+    if (SPI_execute("SELECT "
+                    "pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
+                    "pg_catalog.int4 "
+                    "FROM pg_catalog.pg_sequence q "
+                    "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
+                    true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for sequences with snowflake IDs");
+    bool is_null = true;
+    const Datum nodes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    const std::int32_t last = is_null ? last_claimable_node : DatumGetInt32(nodes) - 1;
+    SPI_finish();
+    return std::clamp(last, 1, last_claimable_node);
+}
+
 } // namespace snowflake

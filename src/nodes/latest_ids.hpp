@@ -1,5 +1,6 @@
-// Node numbers in the latest IDs of the tables at hand: what else than claims shows that a number
-// is, or has been, in use.
+// Node numbers in the latest IDs of the tables at hand, and in the sequences: what else than claims
+// shows that a number is, or has been, in use. Only here do the commands on node numbers ask SQL,
+// the view snowflake.sequences, about what this database has.
 #pragma once
 
 #include "pure/claims.hpp"
@@ -41,5 +42,15 @@ class LatestIds {
 
     Latest latest_[last_claimable_node + 1];
 };
+
+// Returns the time of the last ID with one of these numbers that a sequence of this database has
+// made, in Unix microseconds; 0: there is none. Whoever may make a sequence can put it in the year
+// 2090: one that is not of a role that may act for the installer is believed as far ahead as
+// anybody may take IDs.
+std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last);
+
+// Returns the greatest number that fits the layouts of all sequences of this database that make
+// IDs.
+std::int32_t last_fitting_node();
 
 } // namespace snowflake

@@ -79,40 +79,14 @@ void require_credible_clock(const Start &start) {
                 errhint("Set the system clock of the server."));
 }
 
-// Finds the time of the last ID that this database can have made with a number. Whoever may make a
-// sequence can put it in the year 2090: one that is not of a role that may act for the installer
-// is believed as far ahead as anybody may take IDs.
-std::int64_t last_id_us(std::int32_t first, std::int32_t last) {
-    const LatestIds &latest_ids = LatestIds::look();
-    std::int64_t latest = 0;
-    for (std::int32_t node = first; node <= last; ++node)
-        latest = std::max(latest, latest_ids.latest_us(node));
-    SPI_connect();
-    Oid types[] = {INT4OID, INT4OID, TIMESTAMPTZOID};
-    Datum values[] = {
-        Int32GetDatum(first), Int32GetDatum(last),
-        TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
-    if (SPI_execute_with_args(
-            "SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
-            "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
-            "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
-            "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
-            "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
-            "OR snowflake._may_act_for(c.relowner, x.extowner))",
-            3, types, values, nullptr, true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for sequences with snowflake IDs");
-    bool is_null = true;
-    const Datum time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    if (!is_null)
-        latest = std::max(latest, DatumGetTimestampTz(time) + server::unix_to_server_us);
-    SPI_finish();
-    return latest;
-}
-
 // From when on another instance may have the numbers: when their last IDs lie in the past by
 // everybody's clock.
 std::int64_t free_from(const Start &start, std::int32_t first, std::int32_t last) {
-    return std::max(start.now_us, last_id_us(first, last)) + clock_tolerance_us;
+    const LatestIds &latest_ids = LatestIds::look();
+    std::int64_t last_us = std::max(start.now_us, last_id_of_sequences_us(first, last));
+    for (std::int32_t node = first; node <= last; ++node)
+        last_us = std::max(last_us, latest_ids.latest_us(node));
+    return last_us + clock_tolerance_us;
 }
 
 // Only the server that has made a claim, or has said that it took its place, gives it up.
@@ -163,23 +137,6 @@ void require_silent(const Start &start, const Instance &instance, std::int64_t l
                       time_text(last_sign_us)),
             errhint("If it is gone for good: SELECT snowflake.remove_node(%s, force => true);",
                     arguments_for(instance)));
-}
-
-// The greatest number that fits the layouts of all sequences of this database that have one.
-std::int32_t last_fitting_node() {
-    SPI_connect();
-    if (SPI_execute("SELECT "
-                    "pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
-                    "pg_catalog.int4 "
-                    "FROM pg_catalog.pg_sequence q "
-                    "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
-                    true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for sequences with snowflake IDs");
-    bool is_null = true;
-    const Datum nodes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    const std::int32_t last = is_null ? last_claimable_node : DatumGetInt32(nodes) - 1;
-    SPI_finish();
-    return std::clamp(last, 1, last_claimable_node);
 }
 
 // Warns that somebody else may be using a number: its IDs are in tables.

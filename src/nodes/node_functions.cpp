@@ -213,12 +213,9 @@ Datum snowflake_claim_node(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_release_node);
 Datum snowflake_release_node(PG_FUNCTION_ARGS) {
     const auto given_up = node_commands::release(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0));
-    TupleDesc columns = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
     Datum values[] = {Int32GetDatum(given_up.node), time_datum(given_up.free_from)};
     bool nulls[] = {given_up.node == 0, given_up.node == 0};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
 // announce_node() returns integer

@@ -61,7 +61,7 @@ void add_rows(List *&rows, Buffer buffer, Oid table, TupleDesc columns, Snapshot
         if (!ItemIdIsNormal(item))
             continue;
         HeapTupleData tuple{.t_len = ItemIdGetLength(item),
-                            .t_self = server::place_of_row(BufferGetBlockNumber(buffer), number),
+                            .t_self = server::tid_of_row(BufferGetBlockNumber(buffer), number),
                             .t_tableOid = table,
                             .t_data = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item))};
         if (!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))

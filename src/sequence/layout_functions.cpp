@@ -139,9 +139,6 @@ Datum snowflake_layout_of(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_describe);
 Datum snowflake_describe(PG_FUNCTION_ARGS) {
     const Layout layout = layout_from_datum(PG_GETARG_DATUM(0));
-    TupleDesc descriptor = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
     const std::int64_t ids_per_tick = std::int64_t{layout.last_counter()} + 1;
     Datum values[] = {
         timestamp_datum(layout.epoch_us()),
@@ -155,7 +152,7 @@ Datum snowflake_describe(PG_FUNCTION_ARGS) {
         Int64GetDatum(ids_per_tick * layout.ticks_per_second()),
     };
     bool nulls[std::size(values)] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
 } // extern "C"

@@ -553,8 +553,16 @@ inline TableScanDesc begin_range_scan(Relation table, Snapshot snapshot, ItemPoi
 }
 #endif
 
+// Returns a row of these values, of the type that the called function returns.
+inline Datum row_datum(FunctionCallInfo call, Datum *values, bool *nulls) {
+    TupleDesc columns = nullptr;
+    if (get_call_result_type(call, nullptr, &columns) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
+}
+
 // The position of a row in its table.
-inline ItemPointerData place_of_row(BlockNumber page, OffsetNumber number) {
+inline ItemPointerData tid_of_row(BlockNumber page, OffsetNumber number) {
     return {.ip_blkid = {.bi_hi = static_cast<uint16>(page >> 16),
                          .bi_lo = static_cast<uint16>(page & 0xffff)},
             .ip_posid = number};
