@@ -5,6 +5,7 @@
 #include "read_otherwise.hpp"
 #include "server/acting_role.hpp"
 #include "shadow.hpp"
+#include "twin_query.hpp"
 
 using namespace snowflake;
 
@@ -81,6 +82,23 @@ const List *expressions_of(Oid class_id, Oid object) {
                           : lappend(expressions, tree);
     }
     return expressions;
+}
+
+// The query of a view; nullptr: there is none, or it is nested too deeply to be read.
+Query *query_of(Oid view) {
+    const Oid rule = GetSysCacheOid2(RULERELNAME, Anum_pg_rewrite_oid, ObjectIdGetDatum(view),
+                                     CStringGetDatum("_RETURN"));
+    const List *trees = expression::stored_in(RewriteRelationId, rule);
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        if (tree == nullptr)
+            return nullptr;
+        if (IsA(tree, List))
+            tree = static_cast<Node *>(linitial(reinterpret_cast<List *>(tree)));
+        if (IsA(tree, Query))
+            return reinterpret_cast<Query *>(tree);
+    }
+    return nullptr;
 }
 
 BlockNumber page_argument(Datum argument) {
@@ -181,6 +199,45 @@ Datum snowflake_expressions_with_names(PG_FUNCTION_ARGS) {
         texts[i] = CStringGetTextDatum(printed);
     }
     PG_RETURN_POINTER(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+// _query_on_twins(regclass, oid[], smallint[], smallint[], oid[], oid[]) returns record (query
+// text, fault text)
+SNOWFLAKE_FUNCTION(snowflake_query_on_twins);
+Datum snowflake_query_on_twins(PG_FUNCTION_ARGS) {
+    const Oid view = PG_GETARG_OID(0);
+    const Oid owner = server::owner_of(view);
+    if (!OidIsValid(owner) || !acting_role::may_become(owner))
+        PG_RETURN_NULL();
+    int count = -1;
+    const Datum *tables = items_of(PG_GETARG_DATUM(1), OIDOID, &count);
+    const Datum *sources = items_of(PG_GETARG_DATUM(2), INT2OID, &count);
+    const Datum *shadows = items_of(PG_GETARG_DATUM(3), INT2OID, &count);
+    auto *columns = server::allocate_array<twin_query::Column>(count);
+    for (int i = 0; i < count; ++i)
+        columns[i] = {.table = DatumGetObjectId(tables[i]),
+                      .source = DatumGetInt16(sources[i]),
+                      .shadow = DatumGetInt16(shadows[i])};
+    int view_count = -1;
+    const Datum *originals = items_of(PG_GETARG_DATUM(4), OIDOID, &view_count);
+    const Datum *twins = items_of(PG_GETARG_DATUM(5), OIDOID, &view_count);
+    auto *views = server::allocate_array<twin_query::View>(view_count);
+    for (int i = 0; i < view_count; ++i)
+        views[i] = {.original = DatumGetObjectId(originals[i]), .twin = DatumGetObjectId(twins[i])};
+    Query *query = query_of(view);
+    if (query == nullptr)
+        PG_RETURN_NULL();
+    const auto printed =
+        twin_query::printed_on(query, view, {columns, static_cast<std::size_t>(count)},
+                               {views, static_cast<std::size_t>(view_count)});
+    TupleDesc row = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    const bool is_printed = printed.query != nullptr;
+    Datum values[] = {is_printed ? CStringGetTextDatum(printed.query) : Datum{},
+                      is_printed ? Datum{} : CStringGetTextDatum(printed.fault)};
+    bool nulls[] = {!is_printed, is_printed};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
 }
 
 // _is_read_otherwise(regclass, oid, regclass, smallint[], text[]) returns boolean

@@ -102,6 +102,7 @@ extern "C" {
 #include "replication/syncrep.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
+#include "rewrite/rewriteHandler.h"
 #if PG_VERSION_NUM < 170000
 #include "storage/buf_internals.h"
 #endif

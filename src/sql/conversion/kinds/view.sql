@@ -64,17 +64,19 @@ BEGIN
 END
 $function$;
 
--- Returns the command that makes a view again, or in its place. Everything of CREATE VIEW but the query, which the server
--- deparses.
-CREATE FUNCTION snowflake._view_definition(view oid, replaces boolean DEFAULT false)
+-- Returns the command that makes a view again, or in its place, or another like it. Everything of CREATE VIEW but the query,
+-- which the server deparses.
+CREATE FUNCTION snowflake._view_definition(
+        view oid, replaces boolean DEFAULT false,
+        name text DEFAULT NULL, query text DEFAULT NULL) -- of the other; NULL: those of the view
     RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN (
         SELECT concat('CREATE ', CASE WHEN replaces THEN 'OR REPLACE ' END,
                       CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, ' ',
-                      c.oid::regclass, ' USING ' || quote_ident(m.amname),
+                      coalesce(name, c.oid::regclass::text), ' USING ' || quote_ident(m.amname),
                       (SELECT ' WITH (' || string_agg(format('%s%I = %L', given.prefix, x.option_name,
                                                              x.option_value), ', ') || ')'
                            FROM (VALUES ('', c.reloptions), ('toast.', t.reloptions))
@@ -82,7 +84,7 @@ BEGIN
                                 pg_options_to_table(given.options) x),
                       ' TABLESPACE ' || quote_ident(s.spcname), ' AS', E'\n',
                       -- The server ends a query with a semicolon.
-                      left(pg_get_viewdef(c.oid), -1),
+                      coalesce(query, left(pg_get_viewdef(c.oid), -1)),
                       CASE c.relkind WHEN 'm' THEN E'\n  WITH NO DATA' END)
             FROM pg_class c
             LEFT JOIN pg_class t ON t.oid = c.reltoastrelid
@@ -94,6 +96,20 @@ $function$;
 
 -- Returns the commands that make a view again, without filling it.
 CREATE FUNCTION snowflake._view_remake(
+        dependent snowflake._conversion_dependent,
+        OUT command text, OUT role oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT snowflake._view_definition(r.ev_class), NULL::oid FROM pg_rewrite r WHERE r.oid = dependent.objid;
+    RETURN QUERY SELECT * FROM snowflake._view_settings(dependent);
+END
+$function$;
+
+-- Returns the commands that give a view what its definition does not say.
+CREATE FUNCTION snowflake._view_settings(
         dependent snowflake._conversion_dependent,
         OUT command text, OUT role oid)
     RETURNS SETOF record
@@ -114,8 +130,6 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    command := snowflake._view_definition(o.oid);
-    RETURN NEXT;
     RETURN QUERY SELECT format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', o.name, a.attname,
                                pg_get_expr(f.adbin, f.adrelid)), NULL::oid
         FROM pg_attribute a

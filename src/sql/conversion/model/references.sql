@@ -94,6 +94,11 @@ BEGIN
             JOIN pg_depend d ON d.classid = o.class AND d.objid = o.object
             LEFT JOIN pg_trigger t ON o.class = 'pg_trigger'::regclass AND t.oid = o.object
             WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal, false)
+              -- A TOAST table stays with its table, which may take the name of another, and runs no code.
+              AND NOT EXISTS (SELECT FROM pg_class c
+                                  LEFT JOIN pg_index x ON x.indexrelid = c.oid
+                                  LEFT JOIN pg_class toasted ON toasted.oid = x.indrelid
+                                  WHERE o.class = 'pg_class'::regclass AND c.oid = o.object AND 't' IN (c.relkind, toasted.relkind))
               -- The part that a partition has of an index is made from the whole, under a name that the server
               -- chooses. A foreign key runs no code of the unique index, by no expression, that it depends on.
               AND NOT EXISTS (SELECT FROM pg_class i

@@ -44,7 +44,7 @@ END
 $function$;
 
 -- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them,
--- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Foreign keys go first. A
+-- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Twins of views and foreign keys go first. A
 -- publication that lists a column would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
@@ -74,6 +74,7 @@ BEGIN
         RAISE EXCEPTION 'cannot take back the conversion of %', part.name
             USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
     END IF;
+    RETURN QUERY SELECT step.* FROM snowflake._views_on_shadows(shadows) v, snowflake._drop_view_on_shadows(v) step;
     RETURN QUERY
         SELECT step.*
             FROM (

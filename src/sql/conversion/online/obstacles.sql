@@ -203,18 +203,79 @@ BEGIN
 END
 $function$;
 
--- Lists what depends on columns and would take long to be made again. To fill a materialized view, or a generated
--- column, takes as long as it takes.
-CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
+-- Finds what makes a view unfit for a twin.
+CREATE FUNCTION snowflake._faults_of_view(
+        work snowflake._shadowing, dependents snowflake._conversion_dependent[], view snowflake._twin)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+DECLARE
+    rule constant oid := (SELECT r.oid FROM pg_rewrite r WHERE r.ev_class = view.original AND r.rulename = '_RETURN');
+BEGIN
+    IF snowflake._may_become(snowflake._owner(view.original)) THEN
+        RETURN QUERY
+            SELECT coalesce(q.fault, 'is nested too deeply') FROM snowflake._query_of_twin(work, view.original) q WHERE q.query IS NULL;
+    END IF;
+    RETURN QUERY
+        SELECT 'names ' || snowflake._description_of(d.refclassid, d.refobjid)
+            FROM pg_depend d
+            WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule
+              AND (EXISTS (SELECT FROM unnest(dependents) x
+                               WHERE x.kind = 'routine' AND x.classid = d.refclassid AND x.objid = d.refobjid)
+                   OR EXISTS (SELECT FROM pg_type y
+                                  WHERE d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+                                    AND y.typrelid IN (SELECT s.relid FROM unnest(work.shadows) s
+                                                       UNION ALL SELECT v.original FROM unnest(work.views) v)));
+    RETURN QUERY
+        SELECT DISTINCT format('groups by %I alone, the primary key of %s', a.attname, k.conrelid::regclass)
+            FROM pg_depend d
+            JOIN pg_constraint k ON k.oid = d.refobjid
+            JOIN unnest(work.shadows) s ON s.relid = k.conrelid AND s.attnum = ANY (k.conkey)
+            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
+            WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule AND d.refclassid = 'pg_constraint'::regclass;
+    RETURN QUERY
+        SELECT 'reads ' || b.relid::text || ', which is not filled'
+            FROM snowflake._views_beneath(dependents, view.original) b
+            JOIN pg_class c ON c.oid = b.relid AND c.relkind = 'm' AND NOT c.relispopulated
+            WHERE b.relid <> view.original AND EXISTS (SELECT FROM pg_class WHERE oid = view.original AND relkind = 'm');
+    IF NOT snowflake._reads_the_same(work, view) THEN
+        RETURN NEXT 'has a new one beside it that reads other columns';
+    END IF;
+END
+$function$;
+
+-- Lists the views that can have no twin.
+CREATE FUNCTION snowflake._online_obstacles_of_views(work snowflake._shadowing, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('materialized view %s would be filled again under the lock: REFRESH MATERIALIZED VIEW %1$s WITH NO DATA, '
-                      'or convert with a lock', d.relid)
-            FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
-            WHERE d.kind = 'view' AND c.relkind = 'm' AND c.relispopulated;
+        SELECT DISTINCT format('%s %s %s, so that none can be filled beside it: convert with a lock, or first '
+                               'REFRESH MATERIALIZED VIEW ... WITH NO DATA',
+                               CASE c.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, t.relid, why.text)
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL snowflake._faults_of_view(work, dependents, t) why(text);
+    RETURN QUERY
+        -- The rights on a column go with it, and its shadow gets them in the swap.
+        SELECT DISTINCT format('%I, the owner of view %s, may read no more than columns of table %s: GRANT SELECT ON %3$s TO %1$I, '
+                               'or convert with a lock', pg_get_userbyid(c.relowner), t.relid, s.relid)
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            JOIN pg_rewrite r ON r.ev_class = t.original AND r.rulename = '_RETURN'
+            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+            JOIN unnest(work.shadows) s ON s.relid = d.refobjid AND s.attnum = d.refobjsubid
+            WHERE has_column_privilege(c.relowner, s.relid, s.attnum, 'SELECT') AND NOT has_table_privilege(c.relowner, s.relid, 'SELECT');
+END
+$function$;
+
+-- Lists what depends on columns, and would take long to be made again.
+CREATE FUNCTION snowflake._online_obstacles_of_dependents(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
     RETURN QUERY
         SELECT format('generated column %I of table %s would be made again under the lock: convert with a lock', a.attname, d.relid)
             FROM unnest(dependents) d
@@ -258,6 +319,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_views(work, dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
     RETURN QUERY
         SELECT x || ', or convert with a lock'

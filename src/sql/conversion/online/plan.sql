@@ -13,10 +13,10 @@ CREATE FUNCTION snowflake._table_size(tab regclass)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.pg_table_size(tab);
 
--- Returns the steps that add shadow columns and fill them.
-CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
+-- Returns the steps that add shadow columns.
+CREATE FUNCTION snowflake._preparations_of_shadows(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
@@ -29,6 +29,15 @@ BEGIN
                        ', ' || quote_literal(nullif(((work.part).wishes).also, ''))), snowflake._owner(x.relid),
                 format('adds columns and triggers to table %s; ACCESS EXCLUSIVE lock, briefly', x.relid)) step
             ORDER BY x.relid::oid;
+END
+$function$;
+
+-- Returns the steps that fill shadow columns.
+CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
     RETURN QUERY
         SELECT step.*
             FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
@@ -128,10 +137,13 @@ CREATE FUNCTION snowflake._online_preparations(work snowflake._shadowing, pause 
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_shadows(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_views(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_contents(work);
 END
 $function$;
 

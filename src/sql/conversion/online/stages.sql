@@ -1,6 +1,6 @@
 -- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks to a
--- table, "key" a foreign key, "swap" ends it, "cancel" takes it back. Each is one short transaction, with the locks of
--- locks.sql, and refuses to run unless what it builds on is there.
+-- table, "view" makes a view beside another, "key" adds a foreign key, "swap" ends it, "cancel" takes it back. Each is one
+-- short transaction, with the locks of locks.sql, and refuses to run unless what it builds on is there.
 
 -- Raises an error that names what is left to do before a stage.
 CREATE FUNCTION snowflake._require_preparations(work snowflake._shadowing, stage text)
@@ -11,9 +11,12 @@ DECLARE
     missing text[];
 BEGIN
     missing := ARRAY(
-        SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
+        SELECT x.command FROM snowflake._preparations_of_shadows(work) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_views(work) x WHERE stage IN ('fill', 'swap')
         UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work) x
-        UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap');
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap'
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_contents(work) x WHERE stage = 'swap');
     IF missing <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % yet', (work.part).name
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -40,6 +43,7 @@ BEGIN
     state := snowflake._state_of_tables(work.part);
     state.meant := snowflake._meant_after_swap(state.meant, work.shadows);
     state.plan := ARRAY(SELECT s FROM snowflake._swap_steps(work) s);
+    state.wanted := state.wanted || snowflake._lockable(ARRAY(SELECT t.twin FROM unnest(work.views) t));
     RETURN state;
 END
 $function$;
@@ -86,6 +90,58 @@ BEGIN
 END
 $function$;
 
+-- Returns what objects refer to before twins of views are made, and as what these will do.
+CREATE FUNCTION snowflake._expected_of_views(work snowflake._shadowing, expected jsonb)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    made jsonb;
+BEGIN
+    WITH twin(class, object, original, name, rule) AS (
+        SELECT 'pg_class'::regclass, t.original, t.original, format('%I.%I', c.relnamespace::regnamespace::name, t.name), ''
+            FROM unnest(work.views) t JOIN pg_class c ON c.oid = t.original
+        UNION ALL
+        SELECT 'pg_rewrite'::regclass, r.oid, t.original, format('%I.%I', c.relnamespace::regnamespace::name, t.name), '"_RETURN" on '
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            JOIN pg_rewrite r ON r.ev_class = t.original AND r.rulename = '_RETURN'
+        UNION ALL
+        SELECT 'pg_class'::regclass, i.original, t.original, format('%I.%I', c.relnamespace::regnamespace::name, i.name), ''
+            FROM unnest(work.views) t
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL snowflake._index_twins_of_view(t) i
+    ),
+    views(sources) AS (
+        SELECT jsonb_object_agg(format('%s %s', i.type, t.name), true)
+            FROM twin t CROSS JOIN LATERAL pg_identify_object(t.class, t.object, 0) i
+            WHERE t.class = 'pg_class'::regclass AND t.object = t.original
+    )
+    SELECT jsonb_object_agg(format('%s %s%s', i.type, t.rule, t.name),
+                            coalesce(expected -> 'references' -> format('%s %s', i.type, i.identity), '{}') || views.sources) INTO made
+        FROM twin t
+        CROSS JOIN views
+        CROSS JOIN LATERAL pg_identify_object(t.class, t.object, 0) i;
+    RETURN jsonb_set(expected, '{references}', expected -> 'references' || coalesce(made, '{}'));
+END
+$function$;
+
+-- Raises an error unless all columns that a conversion widens have shadows.
+CREATE FUNCTION snowflake._require_shadows(work snowflake._shadowing)
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    missing constant text := (SELECT format('%s.%I', s.relid, s.attname) FROM unnest(work.shadows) s WHERE s.trigger_name IS NULL LIMIT 1);
+BEGIN
+    IF missing IS NOT NULL THEN
+        RAISE EXCEPTION 'column % has no other that takes its place yet', missing
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
+    END IF;
+END
+$function$;
+
 -- Returns what a stage of a conversion without a long lock works with.
 CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
@@ -94,6 +150,7 @@ CREATE FUNCTION snowflake._state_of_stage(part snowflake._conversion_part, reque
 DECLARE
     stage constant text := request.stage;
     state snowflake._conversion_state;
+    work snowflake._shadowing;
 BEGIN
     IF stage <> 'cancel' THEN
         PERFORM snowflake._require_no_obstacles(part);
@@ -119,11 +176,20 @@ BEGIN
                     JOIN pg_constraint k ON k.oid = t.original
                     CROSS JOIN LATERAL (VALUES (k.conrelid), (k.confrelid)) both_tables(x)
                     WHERE t.relid = request.tab AND t.name = request.twin));
+        WHEN 'view' THEN
+            work := snowflake._shadowing(part);
+            PERFORM snowflake._require_shadows(work);
+            state.expected := snowflake._expected_of_views(work, state.expected);
+            state.plan := ARRAY(SELECT s FROM snowflake._view_twin_steps(work, request.tab) s);
+            -- The commands name its schema, and nothing that another session sees is locked.
+            PERFORM snowflake._hold_schema(x) FROM unnest(snowflake._lockable(ARRAY[request.tab])) x;
+            state.wanted := '{}';
         WHEN 'cancel' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);
             state.wanted := snowflake._lockable(ARRAY(
                 SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
-                UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s, snowflake._table_partners(s.relid, s.shadow) p));
+                UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s, snowflake._table_partners(s.relid, s.shadow) p
+                UNION SELECT v FROM snowflake._views_on_shadows(snowflake._shadows_to_cancel(part)) v));
         ELSE
             RAISE EXCEPTION 'there is no stage "%"', stage USING ERRCODE = 'invalid_parameter_value';
     END CASE;
@@ -167,6 +233,15 @@ CREATE FUNCTION snowflake._add_key(seq regclass, tab regclass, twin name)
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_stage(seq, 'key', pg_catalog.current_setting('search_path'), tab, twin)
+$function$;
+
+-- Makes what takes the place of a view, without data; raises an error if it does not read what the view reads.
+CREATE FUNCTION snowflake._add_view(seq regclass, view regclass)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'view', pg_catalog.current_setting('search_path'), view);
+    SELECT snowflake._require_no_obstacles(snowflake._conversion_part(seq, online => true))
 $function$;
 
 -- Rehearses a conversion without a long lock, for a caller with a search_path; raises an error that names all commands that

@@ -287,6 +287,9 @@ BEGIN
         c.is_identity := c.is_identity AND NOT c.widened;
         swapped := swapped || c;
     END LOOP;
+    RETURN QUERY
+        SELECT step.* FROM snowflake._views_on_shadows(work.shadows) v, snowflake._drop_view_on_shadows(v) step
+            WHERE v NOT IN (SELECT t.twin FROM unnest(work.views) t);
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
     IF to_ids THEN
         RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);
@@ -305,7 +308,10 @@ BEGIN
             WHERE NOT to_ids AND snowflake._has_identity(part);
     RETURN QUERY SELECT * FROM snowflake._table_defaults(swapped);
     RETURN QUERY SELECT * FROM snowflake._guard_steps(part) WHERE to_ids AND NOT snowflake._has_identity(part);
-    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(dependents);
+    RETURN QUERY SELECT * FROM snowflake._swap_views(work, dependents);
+    RETURN QUERY SELECT * FROM snowflake._kinds_remakes(ARRAY(
+        SELECT d FROM unnest(dependents) d
+            WHERE d.kind NOT IN ('view', 'index') OR d.relid NOT IN (SELECT t.relid FROM unnest(work.views) t)));
     RETURN QUERY SELECT * FROM snowflake._view_defaults(part.columns);
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END

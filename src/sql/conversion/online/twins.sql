@@ -113,7 +113,9 @@ END
 $function$;
 
 -- Returns the definition of the twin of an index, which follows its name; NULL: an expression names the whole row.
-CREATE FUNCTION snowflake._index_definition(shadows snowflake._shadow[], index oid)
+CREATE FUNCTION snowflake._index_definition(
+        shadows snowflake._shadow[], index oid,
+        tab text) -- that the index is to be made on
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
@@ -124,7 +126,7 @@ DECLARE
     used integer := 0;
     attnum smallint;
 BEGIN
-    SELECT x.*, x.indrelid::regclass AS tab, m.amname, c.reloptions, s.spcname,
+    SELECT x.*, x.indrelid::regclass AS relation, m.amname, c.reloptions, s.spcname,
            x.indkey::smallint[] AS attnums INTO i
         FROM pg_index x
         JOIN pg_class c ON c.oid = x.indexrelid
@@ -132,7 +134,7 @@ BEGIN
         JOIN pg_database d ON d.datname = current_database()
         JOIN pg_tablespace s ON s.oid = coalesce(nullif(c.reltablespace, 0), d.dattablespace)
         WHERE x.indexrelid = index;
-    expressions := snowflake._expressions_on_shadows(shadows, 'pg_class', index, i.tab);
+    expressions := snowflake._expressions_on_shadows(shadows, 'pg_class', index, i.relation);
     IF expressions IS NULL THEN
         RETURN NULL;
     END IF;
@@ -141,11 +143,11 @@ BEGIN
         used := used + (attnum = 0)::integer;
         keys := keys || snowflake._index_key(
             index, n, CASE attnum WHEN 0 THEN format('(%s)', expressions[used])
-                      ELSE snowflake._names_on_shadows(shadows, i.tab, ARRAY[attnum]) END);
+                      ELSE snowflake._names_on_shadows(shadows, i.relation, ARRAY[attnum]) END);
     END LOOP;
-    RETURN concat('ON ', i.tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
+    RETURN concat('ON ', tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
                   ' INCLUDE (' || snowflake._names_on_shadows(
-                                      shadows, i.tab, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
+                                      shadows, i.relation, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
                                                                 WHERE k.n > i.indnkeyatts ORDER BY k.n)) || ')',
                   CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END,
                   (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
@@ -171,7 +173,7 @@ BEGIN
                            o.indrelid) AS twin_name
                     FROM pg_index o
                     JOIN pg_class c ON c.oid = o.indexrelid
-                    CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid) d(definition)
+                    CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid, o.indrelid::regclass::text) d(definition)
                     WHERE o.indexrelid IN (
                         SELECT y.indexrelid FROM unnest(shadows) s
                             JOIN pg_index y ON y.indrelid = s.relid AND s.attnum = ANY (y.indkey::smallint[])
@@ -317,7 +319,8 @@ $function$;
 CREATE TYPE snowflake._shadowing AS (
     part snowflake._conversion_part,
     shadows snowflake._shadow[],
-    indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[]);
+    indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[],
+    views snowflake._twin[]); -- see views.sql
 
 -- Returns the conversion of a sequence without a long lock.
 CREATE FUNCTION snowflake._shadowing(part snowflake._conversion_part)
@@ -332,6 +335,7 @@ BEGIN
     work.indexes := ARRAY(SELECT t FROM snowflake._index_twins(work.shadows) t);
     work.checks := ARRAY(SELECT t FROM snowflake._check_twins(work.shadows) t);
     work.keys := ARRAY(SELECT t FROM snowflake._key_twins(work.shadows) t);
+    work.views := ARRAY(SELECT t FROM snowflake._view_twins(part.dependents) t);
     RETURN work;
 END
 $function$;
