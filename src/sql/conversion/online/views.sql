@@ -259,7 +259,8 @@ BEGIN
                 SELECT snowflake._view_definition(view, false, new_name, (snowflake._query_of_twin(work, view)).query) WHERE t.twin IS NULL
                 UNION ALL
                 SELECT format('REVOKE ALL ON TABLE %s FROM %s', new_name,
-                              string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', '))
+                              string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC'
+                                                                 ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', '))
                     FROM pg_default_acl d, aclexplode(d.defaclacl) x
                     WHERE t.twin IS NULL AND d.defaclrole = c.relowner AND d.defaclobjtype = 'r'
                       AND d.defaclnamespace IN (0, c.relnamespace) AND x.grantee <> c.relowner
@@ -478,7 +479,8 @@ CREATE FUNCTION snowflake._swap_view(t snowflake._twin)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    type constant text := (SELECT CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END FROM pg_class c WHERE c.oid = t.original);
+    type constant text := (SELECT CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END
+                               FROM pg_class c WHERE c.oid = t.original);
 BEGIN
     RETURN QUERY
         SELECT format('DROP INDEX %s', i.indexrelid::regclass)
