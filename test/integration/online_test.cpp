@@ -64,6 +64,22 @@ CREATE TRIGGER note BEFORE UPDATE OF value, customer_id ON orders FOR EACH ROW
     WHEN (OLD.customer_id IS NOT NULL) EXECUTE FUNCTION note();
 )";
 
+// Materialized views that are filled, of tables and of views.
+const char *const filled_views = R"(
+CREATE MATERIALIZED VIEW totals AS
+    SELECT c.id, c.value, count(o.customer_id) AS orders FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id, c.value;
+CREATE UNIQUE INDEX ON totals (id);
+CREATE STATISTICS of_totals ON id, orders FROM totals;
+COMMENT ON MATERIALIZED VIEW totals IS 'of customers';
+COMMENT ON COLUMN totals.orders IS 'how many';
+GRANT SELECT ON totals TO reader WITH GRANT OPTION;
+GRANT UPDATE (id) ON totals TO PUBLIC;
+CREATE MATERIALIZED VIEW above WITH (fillfactor = 70) AS
+    SELECT b.id, b.customer_id, t.orders FROM both_of_them b JOIN totals t ON t.id = b.id WHERE b.value > 10;
+CREATE INDEX ON above ((id % 10)) WHERE orders > 1;
+CREATE VIEW on_top AS SELECT count(*), max(id) AS id FROM above;
+)";
+
 // Enough for a few batches.
 std::string rows(int customers) {
     const std::string count = std::to_string(customers);
@@ -75,12 +91,15 @@ std::string rows(int customers) {
            count + " + 1, CASE WHEN i % 3 = 0 THEN i % 100 + 1 END FROM generate_series(1, 2 * " +
            count +
            ") i;"
-           "INSERT INTO tags SELECT 'tag' || i, i FROM generate_series(1, 1000) i";
+           "INSERT INTO tags SELECT 'tag' || i, i FROM generate_series(1, 1000) i;" +
+           filled_views;
 }
 
 const char *const plan =
     "SELECT command FROM snowflake.conversion_plan('customers_id_seq', online => true)"
     " WHERE command IS NOT NULL ORDER BY step";
+
+const char *const fill_view = "CALL snowflake._fill_view(";
 
 void run_plan(const Server &server, const std::string &database) {
     const std::filesystem::path script = server.file("plan.sql");
@@ -108,7 +127,9 @@ std::string contents(Session &session) {
                         " (SELECT maker, value, touched, customer_id, other_id FROM orders) o)"
                         " || (SELECT md5(string_agg(t::text, ',' ORDER BY name)) FROM (SELECT "
                         "name, customer_id FROM tags) t)"
-                        " || (SELECT count(*) FROM log)");
+                        " || (SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM totals t)"
+                        " || (SELECT md5(string_agg(a::text, ',' ORDER BY a::text)) FROM above a)"
+                        " || (SELECT count(*) FROM log) || (SELECT o::text FROM on_top o)");
 }
 
 class Online : public testing::Test {
@@ -195,7 +216,13 @@ TEST_F(Online, ARestoreGoesOnWhereTheDumpWas) {
     for (const std::string &command : commands)
         session.run(command);
     restore(server_, "restored", dump(server_, "postgres", true), true);
-    EXPECT_EQ(Session(server_, "restored").texts(plan), std::vector<std::string>{swap});
+    // What materialized views hold was read anew, at another time than that of their twins.
+    std::vector<std::string> left;
+    std::copy_if(commands.begin(), commands.end(), std::back_inserter(left),
+                 [](const std::string &command) { return command.starts_with(fill_view); });
+    EXPECT_EQ(left.size(), 2U);
+    left.push_back(swap);
+    EXPECT_EQ(Session(server_, "restored").texts(plan), left);
     run_plan(server_, "restored");
     Session(server_, "locked")
         .run("SELECT snowflake.convert_sequence_to_snowflake('customers_id_seq')");
@@ -242,7 +269,7 @@ TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
     for (const std::string &command : session.texts(plan)) {
         SCOPED_TRACE(command);
         // These two are no transactions, but made of such as hold no strong lock.
-        if (command.starts_with("CALL ")) {
+        if (command.starts_with("CALL ") && !command.starts_with(fill_view)) {
             const std::string table = command.substr(command.rfind(", ") + 2);
             const Footprint batch =
                 footprint_of(session, "SELECT snowflake._fill_range(" +
