@@ -48,7 +48,7 @@ void start_worker(int setting, const Task &task) {
     if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
         ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
                 errdetail("No background worker is free to tell them."),
-                errhint("Raise max_worker_processes, or run: SELECT snowflake.announce_node();"));
+                errhint("Raise max_worker_processes, or run: SELECT snowflake.claim_node();"));
 }
 
 } // namespace
@@ -67,15 +67,13 @@ void repeat() {
     const registry::Registry registry = registry::of(all);
     for (const registry::StoredAct &act : all)
         if (is_in_force(registry, act, now_us))
-            registry::repeat(act);
+            registry::write(act);
 }
 
 void ask() {
-    const std::int64_t now_us = clock_us();
-    registry::write({.kind = Kind::ask,
-                     .name = registry::default_name(),
-                     .claimed_at = now_us,
-                     .said_at = now_us});
+    registry::StoredAct act = registry::begin_act(registry::of({}), {}, clock_us());
+    act.kind = Kind::ask;
+    registry::write(act);
 }
 
 bool say_what_lacks(int setting) {
@@ -90,24 +88,17 @@ bool say_what_lacks(int setting) {
         say_removal(registry, all, lack, verdict.node, now_us);
     if (!lack.setting && !lack.place && lack.answer == ActId{} && lack.rival == ActId{})
         return true;
-    registry::NewAct act = registry::own_act(registry, now_us);
-    act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
-    if (verdict.own != nullptr) {
-        act = registry::say_again(act, *verdict.own);
-        if (lack.place)
-            registry::say_moved(act);
-    } else if (lack.setting) {
+    const Instance &self = registry.self();
+    registry::StoredAct act = verdict.own != nullptr
+                                  ? registry::repeat(registry, self, *verdict.own, now_us)
+                                  : registry::begin_act(registry, self, now_us);
+    if (lack.setting) {
         act.kind = Kind::setting;
         act.first = act.last = setting;
-        act.name = registry::default_name();
         registry::date_claim(act, registry, now_us);
-        registry::write(act);
-    } else {
-        act.kind = Kind::here;
-        act.name = registry::default_name();
-        act.claimed_at = now_us;
-        registry::write(act);
     }
+    act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
+    registry::write_again(act, lack.place);
     return true;
 }
 

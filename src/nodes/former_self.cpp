@@ -6,17 +6,9 @@ namespace {
 
 using registry::StoredAct;
 
-// The texts of versions end in the major version of the server.
-bool is_of_earlier_version(const StoredAct &act) {
-    const char *major = strrchr(act.version, ' ');
-    return major != nullptr && atoi(major) > 0 && atoi(major) < PG_VERSION_NUM / 10000;
-}
-
-// Whether the former self has said an act of itself, not of an instance that it has removed or
-// ignored.
+// Whether the former self has said an act of itself, not of an instance that it has removed.
 bool is_former(const StoredAct &act, const Instance &self) {
-    return act.written_here && act.kind != Kind::remove && act.kind != Kind::ignore &&
-           act.about.database == self.database &&
+    return act.written_here && act.kind != Kind::remove && act.about.database == self.database &&
            act.about.system_identifier != self.system_identifier && is_of_earlier_version(act);
 }
 
@@ -61,6 +53,12 @@ bool replicates() {
 }
 
 } // namespace
+
+// The texts of versions end in the major version of the server.
+bool is_of_earlier_version(const StoredAct &act) {
+    const char *major = strrchr(act.version, ' ');
+    return major != nullptr && atoi(major) > 0 && atoi(major) < PG_VERSION_NUM / 10000;
+}
 
 void adopt(std::span<StoredAct> acts, const Instance &self) {
     const auto any = [&acts](auto fits) { return std::any_of(acts.begin(), acts.end(), fits); };

@@ -7,6 +7,9 @@
 
 namespace snowflake::former_self {
 
+// Whether a server of an earlier major version wrote an act.
+bool is_of_earlier_version(const registry::StoredAct &act);
+
 // Makes the acts of the former self acts of this instance: all of them while the server replicates
 // with nobody, and afterwards those about a number that this instance has gone on with. Dates their
 // claims later than they were, so that the former self, if it lives, goes before this one once they

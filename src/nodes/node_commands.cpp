@@ -14,7 +14,6 @@ namespace snowflake::node_commands {
 namespace {
 
 using registry::Acts;
-using registry::NewAct;
 using registry::Registry;
 using registry::StoredAct;
 
@@ -114,7 +113,7 @@ std::int64_t last_sign_of(const Start &start, const Instance &instance) {
     const LatestIds &latest_ids = LatestIds::look();
     std::int64_t last_us = 0;
     for (const StoredAct &act : start.acts) {
-        if (act.about != instance || act.kind == Kind::remove || act.kind == Kind::ignore)
+        if (act.about != instance || act.kind == Kind::remove)
             continue;
         last_us = std::max(last_us, act.said_at);
         const std::int32_t last = std::min(act.last, last_claimable_node);
@@ -301,28 +300,33 @@ const StoredAct *act_to_release(const Start &start, std::int32_t node, int setti
     return left;
 }
 
-// How many numbers this instance has.
-std::int32_t count_of_numbers() {
-    const Acts all = registry::read();
-    const Registry registry = registry::of(all);
-    std::int32_t count = 0;
-    for (const StoredAct &act : all)
-        if (act.about == registry.self() && act.holds())
-            for_each_standing_part(registry, act, [&count](std::int32_t first, std::int32_t last) {
-                count += last - first + 1;
-            });
-    return count;
-}
-
 void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
     if (!is_renamed && start.registry.is_at_home())
         return;
-    NewAct act = registry::own_act(start.registry, start.now_us);
-    act.name = name;
-    act = registry::say_again(act, own);
-    if (!start.registry.is_settled())
-        registry::say_moved(act);
+    StoredAct act = registry::repeat(start.registry, start.registry.self(), own, start.now_us);
+    if (name != nullptr)
+        act.name = name;
+    registry::write_again(act, !start.registry.is_settled());
+}
+
+// Finds the latest claim that still stands of the instance that this database was before
+// pg_upgrade; null: there is none. Raises 55000 where the server was not upgraded, unless forced.
+const StoredAct *find_former(const Start &start, bool forced) {
+    const StoredAct *former = nullptr;
+    for (const StoredAct &act : start.acts)
+        if (act.written_here && act.about != start.registry.self() && act.holds() &&
+            start.registry.stands(act, act.first) &&
+            (former == nullptr || act.said_at > former->said_at))
+            former = &act;
+    if (former != nullptr && !forced && !former_self::is_of_earlier_version(*former))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
+                       one_line(former->name)),
+                errdetail("It may be a copy beside that instance."),
+                errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
+                        "SELECT snowflake.take_over_node(true);"));
+    return former;
 }
 
 } // namespace
@@ -361,12 +365,11 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const StoredAct *before = now.registry.standing(now.registry.self(), wanted.node);
     if (wanted.named && before == nullptr)
         check_latest_ids(now, wanted.node);
-    NewAct act = registry::own_act(now.registry, now.now_us);
+    StoredAct act = registry::begin_act(now.registry, now.registry.self(), now.now_us);
     act.kind = Kind::claim;
     act.first = act.last = wanted.node;
-    if (name == nullptr)
-        name = own != nullptr ? own->name : registry::default_name();
-    act.name = name;
+    if (name != nullptr || own != nullptr)
+        act.name = name != nullptr ? name : own->name;
     registry::date_claim(act, now.registry, now.now_us);
     if (before != nullptr && before->holds())
         act.claimed_at = before->claimed_at;
@@ -394,39 +397,6 @@ GivenUp release(std::int32_t node) {
     registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
                       given_up.free_from);
     return given_up;
-}
-
-std::int32_t announce() {
-    const Start start = begin();
-    std::int32_t count = 0;
-    const int setting = settings::node_is_for_registry() ? settings::node() : settings::node_unset;
-    if (announcer::say_what_lacks(setting))
-        ++count;
-    const Acts all = registry::read();
-    const Registry registry = registry::of(all);
-    std::int64_t now_us = start.now_us;
-    for (const StoredAct &act : all) {
-        if (act.about != registry.self() || !act.holds())
-            continue;
-        for_each_standing_part(registry, act, [&](std::int32_t first, std::int32_t last) {
-            NewAct again = registry::own_act(registry, now_us);
-            again.said_at += count; // each is said after the one before
-            again.first = first;
-            again.last = last;
-            registry::say_again(again, act);
-            ++count;
-        });
-    }
-    if (count == 0) {
-        NewAct here = registry::own_act(registry, now_us);
-        here.kind = Kind::here;
-        here.name = registry::default_name();
-        here.claimed_at = now_us;
-        registry::write(here);
-        ++count;
-    }
-    link_registry();
-    return count;
 }
 
 std::int64_t remove(const Instance &instance, bool forced) {
@@ -463,75 +433,42 @@ std::int32_t separate(bool forced) {
     std::uint64_t bits = 0;
     memcpy(&bits, random->data, sizeof bits);
     instance.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
-    registry::write({.kind = Kind::separate,
-                     .about = instance,
-                     .name = registry::default_name(),
-                     .claimed_at = start.now_us,
-                     .said_at = std::max(start.now_us, last == nullptr ? 0 : last->said_at + 1),
-                     .free_from = 0,
-                     .answers = {}});
+    StoredAct act = registry::begin_act(start.registry, instance, start.now_us);
+    act.kind = Kind::separate;
+    if (last != nullptr)
+        act.said_at = std::max(act.said_at, last->said_at + 1);
+    registry::write(act);
     return claim(std::nullopt, nullptr);
 }
 
 std::int32_t take_over(bool forced) {
     const Start start = begin();
-    if (!start.registry.is_settled() || start.registry.proof_of_original() != nullptr) {
-        announce();
-        return count_of_numbers();
-    }
-    const StoredAct *predecessor = nullptr;
-    for (const StoredAct &act : start.acts)
-        if (act.written_here && act.about != start.registry.self() && act.holds() &&
-            start.registry.stands(act, act.first) &&
-            (predecessor == nullptr || act.said_at > predecessor->said_at))
-            predecessor = &act;
-    if (predecessor == nullptr)
+    const Instance &self = start.registry.self();
+    const bool is_itself =
+        !start.registry.is_settled() || start.registry.proof_of_original() != nullptr;
+    const StoredAct *former = is_itself ? nullptr : find_former(start, forced);
+    if (!is_itself && former == nullptr)
         return 0;
-    const char *major = strrchr(predecessor->version, ' ');
-    if (!forced && (major == nullptr || atoi(major) >= PG_VERSION_NUM / 10000))
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
-                       one_line(predecessor->name)),
-                errdetail("It may be a copy beside that instance."),
-                errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
-                        "SELECT snowflake.take_over_node(true);"));
     std::int32_t count = 0;
     for (const StoredAct &act : start.acts) {
-        if (act.about != predecessor->about || !act.holds())
+        if (act.about != (is_itself ? self : former->about) || !act.holds())
             continue;
         for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {
-            registry::give_up(start.registry, Kind::remove, act, first, last, start.now_us,
-                              start.now_us);
-            NewAct again = registry::own_act(start.registry, start.now_us);
-            again.said_at += count;
+            if (!is_itself)
+                registry::give_up(start.registry, Kind::remove, act, first, last, start.now_us,
+                                  start.now_us);
+            StoredAct again = registry::repeat(start.registry, self, act, start.now_us);
+            again.said_at += count; // each is said after the one before
             again.first = first;
             again.last = last;
-            registry::say_again(again, act);
+            registry::write(again);
             count += last - first + 1;
         });
     }
+    if (count == 0)
+        registry::write(registry::begin_act(start.registry, self, start.now_us));
+    link_registry();
     return count;
-}
-
-void ignore(const Instance &instance) {
-    const Start start = begin();
-    require_other(start, instance,
-                  "Take the identifiers of the other: SELECT * FROM "
-                  "snowflake.cluster;");
-    if (start.registry.is_ignored(instance))
-        return;
-    const char *name = "unrelated";
-    for (const StoredAct &act : start.acts)
-        if (act.about == instance)
-            name = act.name;
-    registry::write({.kind = Kind::ignore,
-                     .about = instance,
-                     .name = name,
-                     .claimed_at = start.now_us,
-                     // Elsewhere this act is nothing that the other instance has said.
-                     .said_at = start.now_us,
-                     .free_from = 0,
-                     .answers = {}});
 }
 
 std::int32_t reserve(std::int32_t first, std::int32_t last) {
@@ -560,14 +497,13 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
     for (std::int32_t node = first; node <= last; ++node) {
         if (is_reserved(node))
             continue;
-        NewAct act = registry::own_act(start.registry, start.now_us);
+        StoredAct act = registry::begin_act(start.registry, start.registry.self(), start.now_us);
         act.said_at += count;
         act.kind = Kind::reserve;
         act.first = node;
         while (node < last && !is_reserved(node + 1))
             ++node;
         act.last = node;
-        act.name = registry::default_name();
         registry::date_claim(act, start.registry, start.now_us);
         registry::write(act);
         count += act.last - act.first + 1;

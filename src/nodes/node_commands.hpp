@@ -1,4 +1,4 @@
-// The commands on node numbers: claiming, giving up, announcing, removing.
+// The commands on node numbers: claiming, giving up, removing.
 //
 // The current role must be a superuser, as it is in the functions of the extension. Each command
 // makes other commands wait until its transaction ends, but neither replication nor nextval. Each
@@ -28,10 +28,6 @@ struct GivenUp {
 // setting gives the number, and on a server that may be a copy.
 GivenUp release(std::int32_t node);
 
-// Says again what this instance has claimed, and what it has left unsaid. Returns the number of
-// acts written.
-std::int32_t announce();
-
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
 // 0: it has nothing. Raises 22023 for this instance, and 55006 for one that has shown lately that
 // it lives, unless forced.
@@ -47,9 +43,6 @@ std::int32_t separate(bool forced);
 // 55000 if this server's major version is not later than that of the server that made the claim,
 // unless forced.
 std::int32_t take_over(bool forced);
-
-// Lets the claims of another instance count for nothing here. Raises 22023 for this instance.
-void ignore(const Instance &instance);
 
 // Claims a range of numbers for node leases, and returns how many were not reserved before. Raises
 // 22023 if it is no range of numbers, 55006 if one of them is in use, 55000 on a copy and if the

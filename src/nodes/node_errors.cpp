@@ -47,12 +47,14 @@ constexpr const char *hint_to_settle =
 }
 
 [[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
-    const char *more = better.written_here
-                           ? "If this server has taken its place, as after pg_upgrade: "
-                             "SELECT snowflake.take_over_node();"
-                           : psprintf("If the two have nothing to do with each other: "
-                                      "SELECT snowflake.ignore_node(%s);",
-                                      arguments_for(better.about));
+    const char *more =
+        better.written_here
+            ? "If this server has taken its place, as after pg_upgrade: "
+              "SELECT snowflake.take_over_node();"
+            : psprintf("If the other is gone for good, or replicates with nobody here: "
+                       "SELECT snowflake.remove_node(%s); It stops if it receives "
+                       "that.",
+                       arguments_for(better.about));
     ereport(ERROR, errcode(error_code),
             errmsg("snowflake node %d belongs to another instance, \"%s\"", node,
                    one_line(better.name)),
@@ -77,8 +79,7 @@ constexpr const char *hint_to_settle =
             errmsg("snowflake node %d is kept free until %s", node, time_text(ended.free_from)),
             errdetail("Its last holder, \"%s\", may have made IDs up to that time.",
                       one_line(ended.name)),
-            errhint("%s If its last holder cannot have done so: SELECT snowflake.ignore_node(%s);",
-                    how_to_claim_another(), arguments_for(ended.about)));
+            errhint("%s", how_to_claim_another()));
     pg_unreachable();
 }
 
@@ -118,7 +119,7 @@ void report_copy(const StoredAct &counterpart) {
 // has said an act: since this one was started, it has heard of all that it said itself.
 bool is_of_double(const registry::Registry &registry, const StoredAct &arrived) {
     return arrived.about == registry.self() && !arrived.written_here && registry.is_at_home() &&
-           arrived.kind != Kind::remove && arrived.kind != Kind::ignore &&
+           arrived.kind != Kind::remove &&
            arrived.said_at - server::unix_to_server_us > PgStartTime;
 }
 
@@ -202,7 +203,7 @@ void report_moved(const char *before) {
 void report_arrival(const registry::Registry &registry, const StoredAct &arrived) {
     if (registry.is_of_counterpart(arrived) || is_of_double(registry, arrived))
         report_copy(arrived);
-    if (arrived.about == registry.self() || !arrived.holds() || registry.is_ignored(arrived.about))
+    if (arrived.about == registry.self() || !arrived.holds())
         return;
     for (int node = arrived.first; node <= arrived.last; ++node) {
         const StoredAct *own = registry.standing(registry.self(), node);

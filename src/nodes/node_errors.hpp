@@ -35,7 +35,7 @@ const char *one_line(const char *text);
 // Returns a time, in Unix microseconds, as text. palloc'd.
 const char *time_text(std::int64_t unix_us);
 
-// Returns the identifiers of an instance as the arguments of remove_node and ignore_node. palloc'd.
+// Returns the identifiers of an instance as the arguments of remove_node. palloc'd.
 const char *arguments_for(const Instance &instance);
 
 } // namespace snowflake

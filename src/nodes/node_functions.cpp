@@ -98,7 +98,7 @@ void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::S
         CHECK_FOR_INTERRUPTS();
         const bool stands = node < end && of_number.registry(node).stands(act, node);
         const registry::StoredAct *better =
-            stands ? of_number.registry(node).rival(node, act) : nullptr;
+            stands ? of_number.registry(node).better_claim(node, &act) : nullptr;
         if (stands && better == nullptr && is_own)
             better = original;
         const ActId better_id = better == nullptr ? ActId{} : better->id;
@@ -218,13 +218,6 @@ Datum snowflake_release_node(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
-// announce_node() returns integer
-SNOWFLAKE_FUNCTION(snowflake_announce_node);
-Datum snowflake_announce_node(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    PG_RETURN_INT32(node_commands::announce());
-}
-
 // remove_node(bigint, bigint, bigint, boolean) returns timestamptz
 SNOWFLAKE_FUNCTION(snowflake_remove_node);
 Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
@@ -233,13 +226,6 @@ Datum snowflake_remove_node(PG_FUNCTION_ARGS) {
     if (free_from == 0)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(time_datum(free_from));
-}
-
-// ignore_node(bigint, bigint, bigint) returns void
-SNOWFLAKE_FUNCTION(snowflake_ignore_node);
-Datum snowflake_ignore_node(PG_FUNCTION_ARGS) {
-    node_commands::ignore(instance_argument(fcinfo));
-    PG_RETURN_VOID();
 }
 
 // separate_copy(boolean) returns integer

@@ -51,30 +51,15 @@ Relation open_table() {
 struct Reading {
     Relation table;
     Snapshot snapshot;
-    bool is_short;
 };
 
 Reading begin_reading(Relation table) {
     PreventCommandIfParallelMode("reading snowflake.nodes"); // by the latest snapshot
-    return {.table = table,
-            .snapshot = RegisterSnapshot(GetLatestSnapshot()),
-            .is_short = RelationGetNumberOfBlocks(table) <= registry_pages::few_pages};
+    return {.table = table, .snapshot = RegisterSnapshot(GetLatestSnapshot())};
 }
 
 void end_reading(const Reading &reading) {
     UnregisterSnapshot(reading.snapshot);
-}
-
-// Calls action with each row.
-template <typename Action>
-void for_each_row(const Reading &reading, Action action) {
-    TupleTableSlot *slot = table_slot_create(reading.table, nullptr);
-    TableScanDesc scan = server::begin_table_scan(reading.table, reading.snapshot);
-    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
-        action(row_of(slot));
-    }
-    table_endscan(scan);
-    ExecDropSingleTupleTableSlot(slot);
 }
 
 // A column and the value that is looked for.
@@ -85,10 +70,10 @@ struct Key {
 };
 
 // Calls action with each row that has these values, by an index of the table on these columns; if
-// there is none any more, by reading all rows.
+// there is none, by reading all rows.
 template <typename Action>
-void for_each_row_by(const Reading &reading, const char *index, std::initializer_list<Key> keys,
-                     Action action) {
+void for_each_row(const Reading &reading, const char *index, std::initializer_list<Key> keys,
+                  Action action) {
     ScanKeyData scan_keys[column_count];
     int count = 0;
     for (const Key &key : keys)
@@ -130,7 +115,7 @@ void add_row(ActList &list, const Row &row) {
 
 ActList read_all(const Reading &reading) {
     ActList list;
-    for_each_row(reading, [&list](const Row &row) { add_row(list, row); });
+    for_each_row(reading, "", {}, [&list](const Row &row) { add_row(list, row); });
     return list;
 }
 
@@ -158,19 +143,16 @@ Instance this_database() {
 }
 
 void add_about(ActList &list, const Reading &reading, const Instance &database) {
-    for_each_row_by(
-        reading, "nodes_identifiers",
-        {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
-         {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
-        [&list](const Row &row) { add_row(list, row); });
+    for_each_row(reading, "nodes_identifiers",
+                 {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
+                  {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
+                 [&list](const Row &row) { add_row(list, row); });
 }
 
 // Reads what concerns() this instance, all about the database of another one, which may be this one
 // again, and all about a number of that; 0: none.
 ActList read_concerning(const Reading &reading, int setting, const Instance &other,
                         std::int32_t number_of_other) {
-    if (reading.is_short)
-        return read_all(reading);
     ActList list;
     const Instance self = this_database();
     add_about(list, reading, self);
@@ -189,15 +171,15 @@ ActList read_concerning(const Reading &reading, int setting, const Instance &oth
     };
     const auto add_of_number = [&](std::int32_t node) {
         if (node != 0)
-            for_each_row_by(reading, "nodes_number",
-                            {{column_node, F_INT4EQ, Int32GetDatum(node)},
-                             {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
-                            add);
+            for_each_row(reading, "nodes_number",
+                         {{column_node, F_INT4EQ, Int32GetDatum(node)},
+                          {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
+                         add);
     };
     add_of_number(number);
     if (number_of_other != number)
         add_of_number(number_of_other);
-    for_each_row_by(reading, "nodes_wide", {}, add);
+    for_each_row(reading, "nodes_wide", {}, add);
     return list;
 }
 
@@ -215,14 +197,14 @@ Acts seen(const ActList &list) {
     pg_unreachable();
 }
 
-// Adds a row that this session writes: an act of this name, which was said there by this version.
-void insert(const ActId &id, const NewAct &act, const char *where, const char *by_version,
-            bool written_here) {
+} // namespace
+
+void write(const StoredAct &act) {
     const Oid table = find_table();
     if (!OidIsValid(table))
         raise_no_table();
-    being_written = id;
-    writes_as_written_here = written_here;
+    being_written = act.id;
+    writes_as_written_here = act.written_here;
     Oid argument_types[column_count];
     Datum values[column_count];
     char nulls[column_count];
@@ -235,20 +217,20 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     const auto time = [](std::int64_t unix_us) {
         return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
     };
-    add(column_act, uuid_of(id));
+    add(column_act, uuid_of(act.id));
     add(column_kind, CStringGetTextDatum(word_for(act.kind)));
     add(column_node, Int32GetDatum(act.first));
     add(column_last_node, Int32GetDatum(act.last));
     add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
     add(column_database, Int64GetDatum(act.about.database));
     add(column_copy, Int64GetDatum(act.about.copy));
-    add(column_place, CStringGetTextDatum(where));
+    add(column_place, CStringGetTextDatum(act.where));
     add(column_name, CStringGetTextDatum(act.name));
     add(column_claimed_at, time(act.claimed_at));
     add(column_said_at, time(act.said_at));
     add(column_free_from, time(act.free_from), act.free_from == 0);
     add(column_answers, uuid_of(act.answers), act.answers == ActId{});
-    add(column_version, CStringGetTextDatum(by_version));
+    add(column_version, CStringGetTextDatum(act.version));
 
     const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
@@ -271,23 +253,6 @@ void insert(const ActId &id, const NewAct &act, const char *where, const char *b
     being_written = {};
 }
 
-// Adds the row of a known act once more, under this name.
-void insert_again(const ActId &id, const StoredAct &act) {
-    insert(id,
-           {.kind = act.kind,
-            .first = act.first,
-            .last = act.last,
-            .about = act.about,
-            .name = act.name,
-            .claimed_at = act.claimed_at,
-            .said_at = act.said_at,
-            .free_from = act.free_from,
-            .answers = act.answers},
-           act.where, act.version, act.written_here);
-}
-
-} // namespace
-
 Oid find_name() {
     const Oid schema = schema::find();
     return OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
@@ -308,10 +273,7 @@ bool contains(Relation table, const ActId &act) {
         found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
     };
     const Reading reading = begin_reading(table);
-    if (reading.is_short)
-        for_each_row(reading, look);
-    else
-        for_each_row_by(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
+    for_each_row(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
     end_reading(reading);
     return found;
 }
@@ -381,41 +343,42 @@ bool lock_without_waiting() {
     return OidIsValid(table) && ConditionalLockRelationOid(table, ShareUpdateExclusiveLock);
 }
 
-void write(const NewAct &act) {
-    insert(id_of(random_uuid()), act, server_place::here(), version, true);
-}
-
-void repeat(const StoredAct &act) {
-    insert_again(act.id, act);
-}
-
-NewAct own_act(const Registry &registry, std::int64_t now_us) {
-    NewAct act;
-    act.about = registry.self();
-    act.said_at = registry.next_said_at(act.about, now_us);
+StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_t now_us) {
+    StoredAct act;
+    act.id = id_of(random_uuid());
+    act.kind = Kind::here;
+    act.about = about;
+    act.claimed_at = now_us;
+    act.said_at = registry.next_said_at(about, now_us);
+    act.written_here = true;
+    act.where = server_place::here();
+    act.name = psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId));
+    act.version = version;
     return act;
 }
 
-void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us) {
+void date_claim(StoredAct &act, const Registry &registry, std::int64_t now_us) {
     act.claimed_at = registry.next_claimed_at(now_us);
     // What gives the numbers up again is said later than they were claimed.
     act.said_at = std::max(act.said_at, act.claimed_at);
 }
 
-NewAct say_again(NewAct act, const StoredAct &before) {
+StoredAct repeat(const Registry &registry, const Instance &about, const StoredAct &before,
+                 std::int64_t now_us) {
+    StoredAct act = begin_act(registry, about, now_us);
     act.kind = before.kind;
-    if (act.first == 0) {
-        act.first = before.first;
-        act.last = before.last;
-    }
-    if (act.name == nullptr)
-        act.name = before.name;
+    act.first = before.first;
+    act.last = before.last;
+    act.name = before.name;
     act.claimed_at = before.claimed_at;
-    write(act);
     return act;
 }
 
-void say_moved(NewAct act) {
+void write_again(StoredAct act, bool has_moved) {
+    write(act);
+    if (!has_moved)
+        return;
+    act.id = id_of(random_uuid());
     act.kind = Kind::here;
     act.answers = {};
     ++act.said_at;
@@ -433,19 +396,12 @@ const char *moved_from(Acts all) {
 
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us) {
-    write({.kind = kind,
-           .first = first,
-           .last = last,
-           .about = of.about,
-           .name = of.name,
-           .claimed_at = of.claimed_at,
-           .said_at = registry.next_said_at(of.about, now_us),
-           .free_from = free_from_us,
-           .answers = {}});
-}
-
-const char *default_name() {
-    return psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId));
+    StoredAct act = repeat(registry, of.about, of, now_us);
+    act.kind = kind;
+    act.first = first;
+    act.last = last;
+    act.free_from = free_from_us;
+    write(act);
 }
 
 } // namespace snowflake::registry

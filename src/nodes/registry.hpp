@@ -15,19 +15,6 @@ using Acts = std::span<const StoredAct>;
 using Registry = snowflake::Registry<StoredAct>;
 Registry of(Acts acts);
 
-// What is written of an act. The rest follows from what is known.
-struct NewAct {
-    Kind kind = Kind::unknown;
-    std::int32_t first = 0;
-    std::int32_t last = 0;
-    Instance about = {};
-    const char *name = nullptr;
-    std::int64_t claimed_at = 0;
-    std::int64_t said_at = 0;
-    std::int64_t free_from = 0; // 0: none
-    ActId answers = {};
-};
-
 // Returns the OID of what has the name of the table, whatever that is; InvalidOid: nothing has.
 Oid find_name();
 
@@ -67,26 +54,27 @@ void lock();
 // Does the same unless that had to wait. Returns whether the lock is there.
 bool lock_without_waiting();
 
-// Writes an act of this server, as the owner of the table, whose triggers run with no other rights.
-// The caller holds the lock. Raises 55000 if there is no table.
-void write(const NewAct &act);
+// Writes an act of this server, or adds the row of a known one once more, for instances that
+// replication has not brought it to: those that know it pass over it. The row is written as the
+// owner of the table, whose triggers run with no other rights. The caller holds the lock. Raises
+// 55000 if there is no table.
+void write(const StoredAct &act);
 
-// Adds the row of an act once more, for instances that replication has not brought it to. It says
-// nothing new: those that know it pass over it.
-void repeat(const StoredAct &act);
-
-// Begins an act of this instance: whose it is, and when it is said.
-NewAct own_act(const Registry &registry, std::int64_t now_us);
+// Begins an act of this server about an instance: that it is here. An instance that was given no
+// name has that of its host and database. The cluster_name of servers that a distribution has set
+// up is often the same on all.
+StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_t now_us);
 
 // Dates an act that takes numbers: now, but no earlier than the claims that are known, for a clock
 // that is behind theirs must not make a claim go before them.
-void date_claim(NewAct &act, const Registry &registry, std::int64_t now_us);
+void date_claim(StoredAct &act, const Registry &registry, std::int64_t now_us);
 
-// Says an act of this instance again, which is still in force. Returns what was said.
-NewAct say_again(NewAct act, const StoredAct &before);
+// Begins an act about an instance that says again, from here, what another says.
+StoredAct repeat(const Registry &registry, const Instance &about, const StoredAct &before,
+                 std::int64_t now_us);
 
-// Says that this instance, which has just said an act again, did so because it runs elsewhere.
-void say_moved(NewAct act);
+// Writes such an act of this instance, and, if it has moved, that it runs elsewhere than before.
+void write_again(StoredAct act, bool has_moved);
 
 // Returns where this instance ran before, if it may be a copy, and knows of other instances that it
 // could harm; null: it may not, or is a standby. A server that is alone is not to be bothered. all:
@@ -96,9 +84,5 @@ const char *moved_from(Acts all);
 // Gives up a part of what an act about any instance has taken, from a time on.
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,
              std::int32_t last, std::int64_t now_us, std::int64_t free_from_us);
-
-// Returns the name of an instance that was given none: its host and database. The cluster_name of
-// servers that a distribution has set up is often the same on all. palloc'd.
-const char *default_name();
 
 } // namespace snowflake::registry

@@ -18,10 +18,10 @@ struct Word {
     Kind kind;
     const char *word;
 };
-constexpr Word words[] = {
-    {Kind::claim, "claim"},     {Kind::setting, "setting"}, {Kind::reserve, "lease"},
-    {Kind::release, "release"}, {Kind::remove, "remove"},   {Kind::separate, "separate"},
-    {Kind::ignore, "ignore"},   {Kind::here, "here"},       {Kind::ask, "ask"}};
+constexpr Word words[] = {{Kind::claim, "claim"},   {Kind::setting, "setting"},
+                          {Kind::reserve, "lease"}, {Kind::release, "release"},
+                          {Kind::remove, "remove"}, {Kind::separate, "separate"},
+                          {Kind::here, "here"},     {Kind::ask, "ask"}};
 
 // A time, in the server's microseconds, beyond all that clocks show: 7999 years after 2000. There
 // is room for what is said after it.
@@ -43,13 +43,6 @@ Row row_of(HeapTuple tuple, TupleDesc columns) {
     Row row;
     std::copy_n(values, column_count, row.values);
     std::copy_n(nulls, column_count, row.nulls);
-    return row;
-}
-
-Row row_of(TupleTableSlot *slot) {
-    Row row;
-    for (int column = 1; column <= column_count; ++column)
-        row.values[column - 1] = slot_getattr(slot, column, &row.nulls[column - 1]);
     return row;
 }
 

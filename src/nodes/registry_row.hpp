@@ -54,9 +54,8 @@ struct Row {
     [[nodiscard]] bool is_null(Column column) const { return nulls[column - 1]; }
 };
 
-// Returns the values that a tuple or a slot of the table has.
+// Returns the values that a tuple of the table has.
 Row row_of(HeapTuple tuple, TupleDesc columns);
-Row row_of(TupleTableSlot *slot);
 
 // Returns whether the relation is a table, and whether columns are, or begin with, those that this
 // version reads.

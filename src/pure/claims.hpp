@@ -63,7 +63,6 @@ enum class Kind : std::uint8_t {
     release,  // gives a range up
     remove,   // gives a range up for an instance that is gone
     separate, // tells of a copy that from now on is an instance of its own
-    ignore,   // makes the claims of an instance count for nothing, where it was written
     ask,      // asks the servers that receive it for what they know; about nobody
 };
 
@@ -95,7 +94,7 @@ struct Act {
 // Whether what a database of a server does with its number can depend on an act.
 constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int64_t database,
                         std::int32_t node) noexcept {
-    return act.covers(node) || act.kind == Kind::ignore ||
+    return act.covers(node) ||
            (act.about.system_identifier == system_identifier && act.about.database == database);
 }
 
@@ -218,7 +217,7 @@ class Registry {
     // Whether an act of these identifiers comes from another server: a copy, or the original.
     [[nodiscard]] constexpr bool is_of_counterpart(const Act &act) const noexcept {
         return act.about == self_ && !act.written_here && act.place != home_ &&
-               act.kind != Kind::remove && act.kind != Kind::ignore && !is_of_own_past(act);
+               act.kind != Kind::remove && !is_of_own_past(act);
     }
 
     // Returns the act that decides what an instance has to do with a number; null: none.
@@ -270,18 +269,17 @@ class Registry {
         });
     }
 
-    // Returns the best claim of another instance to a number that goes before own; if own is null,
-    // the best one. null: there is none.
+    // Returns the best claim to a number, of other instances than that of an act, that goes before
+    // the act; before null: the best one of other instances than this one. null: there is none.
     [[nodiscard]] constexpr const AnyAct *better_claim(std::int32_t node,
-                                                       const AnyAct *own) const noexcept {
-        return best_claim(node, self_, own);
-    }
-
-    // Returns the best claim of any instance to a number that goes before this act; null: there is
-    // none.
-    [[nodiscard]] constexpr const AnyAct *rival(std::int32_t node,
-                                                const AnyAct &act) const noexcept {
-        return is_ignored(act.about) ? nullptr : best_claim(node, act.about, &act);
+                                                       const AnyAct *before) const noexcept {
+        const Instance &but = before == nullptr ? self_ : before->about;
+        const AnyAct *best = before;
+        for (const AnyAct &act : acts_)
+            if (act.about != but && stands(act, node) &&
+                (best == nullptr || goes_before(act, *best, node)))
+                best = &act;
+        return best == before ? nullptr : best;
     }
 
     // Returns the latest act of a server with the identifiers of this one; null: there is none.
@@ -310,12 +308,12 @@ class Registry {
     }
 
     // Returns the act that keeps a number free at a time, after another instance has given it up;
-    // null: none. What an instance has given up that is ignored keeps nothing free.
+    // null: none.
     [[nodiscard]] constexpr const AnyAct *kept_free(std::int32_t node,
                                                     std::int64_t now) const noexcept {
         for (const AnyAct &act : acts_)
             if (act.ends() && act.about != self_ && act.covers(node) && act.free_from > now &&
-                !is_ignored(act.about) && standing(act.about, node) == &act)
+                standing(act.about, node) == &act)
                 return &act;
         return nullptr;
     }
@@ -399,8 +397,7 @@ class Registry {
         for (const AnyAct &act : acts_) {
             const std::int32_t node = act.first < 1 ? 1 : act.first;
             if (act.claimed_at > latest && act.claimed_at <= now + believed_lead_us &&
-                node <= last_claimable_node && act.about != self_ && !is_ignored(act.about) &&
-                stands(act, node))
+                node <= last_claimable_node && act.about != self_ && stands(act, node))
                 latest = act.claimed_at;
         }
         return latest;
@@ -411,13 +408,6 @@ class Registry {
                                                       std::int64_t now) const noexcept {
         const AnyAct *before = latest([&](const AnyAct &act) { return act.about == about; });
         return before != nullptr && before->said_at >= now ? before->said_at + 1 : now;
-    }
-
-    // Whether the claims of an instance count for nothing on this server.
-    [[nodiscard]] constexpr bool is_ignored(const Instance &instance) const noexcept {
-        return std::any_of(acts_.begin(), acts_.end(), [&instance](const AnyAct &act) {
-            return act.kind == Kind::ignore && act.written_here && act.about == instance;
-        });
     }
 
   private:
@@ -451,26 +441,13 @@ class Registry {
         return first;
     }
 
-    // Returns the best claim to a number, of other instances than this one, that goes before an
-    // act; before null: the best one. null: there is none.
-    [[nodiscard]] constexpr const AnyAct *best_claim(std::int32_t node, const Instance &but,
-                                                     const AnyAct *before) const noexcept {
-        const AnyAct *best = before;
-        for (const AnyAct &act : acts_)
-            if (act.about != but && stands(act, node) && !is_ignored(act.about) &&
-                (best == nullptr || goes_before(act, *best, node)))
-                best = &act;
-        return best == before ? nullptr : best;
-    }
-
     // Returns the claim to this instance's number of one that has lost it and is back, and by whose
     // own knowledge the claim goes before that of this instance; null: there is none.
     [[nodiscard]] constexpr const AnyAct *claim_that_is_back(std::int32_t node,
                                                              const AnyAct &own) const noexcept {
         for (const AnyAct &act : acts_)
             if (act.about != self_ && act.covers(node) && act.holds() &&
-                is_better(act.claimed_at, act.about, own.claimed_at, self_) &&
-                !is_ignored(act.about) && stands(act, node))
+                is_better(act.claimed_at, act.about, own.claimed_at, self_) && stands(act, node))
                 return &act;
         return nullptr;
     }
@@ -483,7 +460,7 @@ class Registry {
             return act.about != self_ && act.covers(node) && act.holds() && act.answers == ActId{};
         };
         return latest([&](const AnyAct &act) {
-            if (!is_word(act) || is_ignored(act.about) || has_answered(act))
+            if (!is_word(act) || has_answered(act))
                 return false;
             const AnyAct *decides = standing(act.about, node);
             const AnyAct *last_word = latest(
@@ -517,8 +494,7 @@ class Registry {
     }
 
     [[nodiscard]] constexpr bool is_said_by_self(const Act &act) const noexcept {
-        return act.about == self_ && act.written_here && act.kind != Kind::remove &&
-               act.kind != Kind::ignore;
+        return act.about == self_ && act.written_here && act.kind != Kind::remove;
     }
 
     [[nodiscard]] constexpr bool has_to_answer(const Act &counterpart,

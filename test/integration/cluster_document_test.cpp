@@ -451,7 +451,7 @@ class Upgraded : public ClusterDocument {
         auto upgraded = std::make_unique<Server>(0, std::vector<std::string>{"fsync = off"});
         upgraded->upgrade_from(north);
         // Nothing that it says brings back the number, which its former self may have.
-        Session(*upgraded, "shop").run("SELECT snowflake.announce_node()");
+        Session(*upgraded, "shop").run("SELECT snowflake._exchange_claims()");
         for (const char *command : {"SELECT snowflake.node()", "SELECT snowflake.claim_node()"})
             EXPECT_EQ(Session(*upgraded, "shop").sqlstate(command), "55000");
         servers_[name] = std::move(upgraded);

@@ -113,7 +113,7 @@ TEST(Redirect, IsSwitchedOnAgainAfterAnUpgrade) {
     make_converted(before, "app");
     Session(before).run("ALTER DATABASE app SET snowflake.convert_new_columns = on");
     const std::string dumped = dump_as_text(before, "app");
-    Session(before, "app").run("SELECT snowflake.announce_node()");
+    Session(before, "app").run("SELECT snowflake.claim_node()");
     before.stop();
     Server after(node, settings);
     after.upgrade_from(before);

@@ -66,8 +66,9 @@ void wait_until_heard(const Server &sender) {
              "t");
 }
 
-void announce(const Server &server) {
-    Session(server).run("SELECT snowflake.announce_node()");
+// Lets an instance say its claim again, under another name.
+void say_again(const Server &server) {
+    Session(server).run("SELECT snowflake.claim_node(name => gen_random_uuid()::text)");
     wait_until_heard(server);
 }
 
@@ -122,8 +123,7 @@ Id claim_apart_from(const Server &server, Id other) {
     }
 }
 
-// The second server is made by dump and restore, replication sends only what is written later, and
-// nothing is announced.
+// The second server is made by dump and restore, and replication sends only what is written later.
 TEST(Joining, ByDumpAndRestoreGivesAnotherNumber) {
     const Server north(0, settings);
     const Server south(0, settings);
@@ -145,7 +145,7 @@ TEST(Joining, ByDumpAndRestoreGivesAnotherNumber) {
     EXPECT_NE(Session(south).sqlstate("SELECT nextval('items_id_seq')"), "00000");
     expect_no_equal_ids(north, south);
 
-    announce(north);
+    say_again(north);
     wait_for(south, "SELECT count(*) FROM snowflake.cluster", "2");
     wait_for(north, "SELECT count(*) FROM snowflake.cluster", "2");
     EXPECT_EQ(Session(south).number(node), of_south);
@@ -366,7 +366,6 @@ TEST(Copying, IsNoticedByWayOfAThirdServer) {
     for (const Server *server : {&original, &copy})
         EXPECT_TRUE(has_logged(*server, "WARNING:  a server that is a copy of this one, or its "
                                         "original, is in use"));
-    EXPECT_EQ(Session(third).number("SELECT snowflake.announce_node()"), 1);
     on_copy.run("SELECT snowflake.separate_copy()");
     EXPECT_NE(on_copy.number(node), number);
     EXPECT_EQ(Session(original).number(node), number);
@@ -432,7 +431,7 @@ TEST(Copying, EndsWhenTheOriginalIsHeard) {
     EXPECT_EQ(on_copy.number(node), number);
     wait_for(on_copy, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'here')");
     subscribe({copy}, {original}, "feed", false);
-    announce(original);
+    say_again(original);
     // The copy replies, in vain.
     wait_for(on_copy,
              "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE answers IS NOT NULL) = 1");
@@ -581,9 +580,9 @@ TEST(Settings, AreToldOfByHandWhereNoWorkerCanStart) {
     EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 0);
     const Output output = server.run("psql", {"-X", "-d", server.conninfo(), "-c", node});
     EXPECT_NE(output.err.find("WARNING:  other instances cannot be told"), std::string::npos);
-    EXPECT_NE(output.err.find("SELECT snowflake.announce_node();"), std::string::npos);
-    Session(server).run("SELECT snowflake.announce_node();");
-    EXPECT_EQ(Session(server).text("SELECT kind FROM snowflake.cluster"), "setting");
+    EXPECT_NE(output.err.find("SELECT snowflake.claim_node();"), std::string::npos);
+    EXPECT_EQ(Session(server).number("SELECT snowflake.claim_node();"), 7);
+    EXPECT_EQ(Session(server).number("SELECT node FROM snowflake.cluster"), 7);
     EXPECT_EQ(server.run("psql", {"-X", "-d", server.conninfo(), "-c", node}).err, "");
 }
 
@@ -633,8 +632,8 @@ TEST(OneWay, TellsTheSubscriberThatClaimedFirst) {
                            "WARNING:  snowflake node 1 of this instance was claimed by another"));
 }
 
-// A feed from another cluster, which has the same numbers.
-TEST(OneWay, LetsAnUnrelatedFeedBeIgnored) {
+// A feed from another cluster, which has the same numbers. It lives, and goes on saying so.
+TEST(OneWay, LetsAnUnrelatedFeedBeRemoved) {
     const Server unrelated(0, settings);
     const Server production(0, settings);
     create(unrelated);
@@ -645,14 +644,35 @@ TEST(OneWay, LetsAnUnrelatedFeedBeIgnored) {
     wait_for(production, "SELECT count(*) FROM snowflake.cluster", "2");
     Session session(production);
     EXPECT_EQ(session.sqlstate(node), "55000");
-    session.run(session.text("SELECT format('SELECT snowflake.ignore_node(%s, %s)', "
-                             "system_identifier, database) FROM snowflake.cluster WHERE NOT "
-                             "is_this_instance"));
+    session.run("SELECT snowflake.remove_node(system_identifier, database, force => true) FROM "
+                "snowflake.cluster WHERE NOT is_this_instance");
     EXPECT_EQ(session.number(node), 1);
-    announce(unrelated);
+    say_again(unrelated);
     wait_for(session,
              "(SELECT count(DISTINCT act) FROM snowflake.nodes WHERE NOT written_here) = 2");
     EXPECT_EQ(session.number(node), 1);
+    EXPECT_EQ(Session(unrelated).number(node), 1);
+}
+
+// A number that somebody names is in tables: another server may be making its IDs.
+TEST(Choosing, WarnsOfIdsAtHand) {
+    const Server server(0, settings);
+    create(server);
+    Session session(server);
+    const Id derived = session.number(claim);
+    const std::string other = std::to_string(derived % 1023 + 1);
+    session.run(release_number);
+    session.run("CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval()); "
+                "INSERT INTO orders VALUES (snowflake.make_id(now() - interval '1 hour', " +
+                other + ", 0))");
+    const auto errors_of = [&server](const std::string &command) {
+        return server.run("psql", {"-X", "-d", server.conninfo(), "-c", command}).err;
+    };
+    EXPECT_NE(errors_of("SELECT snowflake.claim_node(" + other + ")")
+                  .find("WARNING:  tables of this database have IDs of snowflake node " + other),
+              std::string::npos);
+    session.run(release_number);
+    EXPECT_EQ(errors_of("SELECT snowflake.claim_node(" + std::to_string(derived) + ")"), "");
 }
 
 // What has been given up is kept free until its IDs lie in the past, also elsewhere.
@@ -698,7 +718,7 @@ TEST(Removing, GivesUpTheNumberOfALostServerWhichHearsOfItWhenItIsBack) {
 }
 
 // The lost server was removed, and its number passed on. It comes back, is joined anew, has heard
-// of nothing, and announces what it had.
+// of nothing, and says what it had.
 TEST(Removing, OfAServerThatComesBackStopsNobody) {
     const Server north(0, settings);
     const Server lost(0, settings);
@@ -718,7 +738,7 @@ TEST(Removing, OfAServerThatComesBackStopsNobody) {
     EXPECT_EQ(session.number("SELECT snowflake.claim_node(7)"), 7);
     join({north}, {lost});
     Session back(lost);
-    back.run("SELECT snowflake.announce_node()");
+    back.run("SELECT snowflake.claim_node(name => 'back')");
     wait_for(back, "EXISTS (SELECT FROM snowflake.nodes WHERE kind = 'remove')");
     EXPECT_EQ(back.sqlstate(node), "55000");
     EXPECT_EQ(session.number(node), 7);
@@ -760,8 +780,8 @@ TEST(Rows, NeverHaltReplication) {
     // A claim that is not committed here keeps no act waiting.
     Session open(receiver);
     open.run("BEGIN");
-    open.run("SELECT snowflake.announce_node()");
-    announce(sender);
+    open.run("SELECT snowflake.claim_node(name => 'renamed')");
+    say_again(sender);
     open.run("COMMIT");
     expect_no_failure_of_replication(receiver);
     EXPECT_EQ(Session(receiver).number(node), 2);
@@ -966,10 +986,6 @@ TEST_P(Upgrading, OfALoneServerNeedsNoCommand) {
                         "snowflake.nextval())");
     if (!is_set)
         Session(before).run("SELECT snowflake.claim_node(7)");
-    // What it has said of another instance does not become its own.
-    Session(before).run(
-        "SELECT snowflake.ignore_node(5, oid::bigint) FROM pg_database WHERE datname "
-        "= 'postgres'");
     const std::string insert = "INSERT INTO t DEFAULT VALUES RETURNING id";
     const Id first = Session(before).number(insert);
     wait_for(before, "SELECT count(*) FROM snowflake.nodes WHERE node = 7", "1");
@@ -1062,7 +1078,7 @@ TEST(Publishing, OfTheRegistryOutlivesADump) {
         session.text("SELECT command FROM snowflake.check() WHERE object LIKE 'publication%'"),
         "DROP PUBLICATION snowflake_nodes");
     session.run("DROP PUBLICATION snowflake_nodes"); // the hint of the warning
-    session.run("SELECT snowflake.announce_node()");
+    session.run(claim);
     EXPECT_EQ(session.text(published), "nodes");
 }
 

@@ -121,7 +121,7 @@ TEST(Upgrade, GoesOnAbove) {
         Session session(before);
         make_ids(session, book);
     }
-    Session(before).run("SELECT snowflake.announce_node()");
+    Session(before).run("SELECT snowflake.claim_node()");
     before.stop();
     Server after(1, settings);
     after.upgrade_from(before);

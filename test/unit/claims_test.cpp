@@ -179,12 +179,6 @@ TEST(Claims, LeaveTheNumberFreeForAWhile) {
     // Whoever had it before goes on where its own sequences are.
     const std::vector<Act> own = {claim(me, 7, 1), release(me, 7, 2, 100)};
     EXPECT_EQ(standing(7, own, 99), Standing::valid);
-    // What an instance has said that this server ignores keeps nothing free.
-    Act ignore = act(Kind::ignore, other, 0, 9);
-    ignore.written_here = true;
-    expect_valid(7, 7, {claim(other, 7, 1), release(other, 7, 2, 100), ignore});
-    EXPECT_EQ(standing(7, {claim(other, 7, 1), release(other, 7, 2, 100), ignore}, 99),
-              Standing::valid);
     // A number that somebody has while others gave it up is nobody else's.
     std::vector<Act> both = acts;
     both.push_back(claim(me, 7, 50));
@@ -340,7 +334,7 @@ TEST(Claims, ConcernTheDatabaseTheyAreAbout) {
     EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server, database + 1, 7));
     EXPECT_FALSE(concerns(act(Kind::here, me, 0, 1), server + 1, database, 7));
     EXPECT_TRUE(concerns(claim(other, 7, 1), server, database, 7));
-    EXPECT_TRUE(concerns(act(Kind::ignore, other, 0, 1), server, database, 7));
+    EXPECT_FALSE(concerns(claim(other, 8, 1), server, database, 7));
 }
 
 // The epoch itself is a time that a clock can show.
@@ -387,22 +381,11 @@ TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
     expect_rival({claim(me, 7, 6), rival}, ActId{});
     expect_rival({mine, rival}, ActId{}, elsewhere);
     expect_rival({mine, rival, release(other, 7, 9, 9)}, ActId{});
-    Act ignore = act(Kind::ignore, other, 0, 9);
-    ignore.written_here = true;
-    expect_rival({mine, rival, ignore}, ActId{});
     // A third's claim to the number does not hide the other's.
     const Act third_claim = claim(third, 7, 4);
     Act to_third = again(mine, 8);
     to_third.answers = third_claim.id;
     expect_rival({mine, rival, third_claim, to_third}, rival.id);
-}
-
-TEST(Claims, OfUnrelatedInstancesCountForNothing) {
-    Act ignore = act(Kind::ignore, other, 0, 9);
-    ignore.written_here = true;
-    expect_valid(7, 7, {claim(other, 7, 1), ignore});
-    ignore.written_here = false; // on another server
-    expect_taken(other, 7, {claim(other, 7, 1), ignore});
 }
 
 TEST(Claims, OfALaterVersionCountForNothing) {
@@ -588,19 +571,10 @@ TEST(Claims, AreDatedNoEarlierThanThoseThatAreKnown) {
     Act wide = act(Kind::reserve, third, 0, 5);
     wide.last = 3;
     Act beyond = claim(third, last_claimable_node + 1, 30);
-    Act ignore = act(Kind::ignore, {.system_identifier = 80, .database = 5, .copy = 0}, 0, 1);
-    ignore.written_here = true;
-    const Act ignored = claim(ignore.about, 9, 40);
     const Act given_up = claim(other, 8, 20);
-    const std::vector<Act> acts = {claim(other, 7, 3),
-                                   wide,
-                                   claim(other, 6, 4),
-                                   beyond,
-                                   ignored,
-                                   ignore,
-                                   given_up,
-                                   release(other, 8, 21, 22),
-                                   claim(me, 5, 50)};
+    const std::vector<Act> acts = {
+        claim(other, 7, 3), wide, claim(other, 6, 4), beyond, given_up, release(other, 8, 21, 22),
+        claim(me, 5, 50)};
     EXPECT_EQ(see(acts).next_claimed_at(at(2)), at(5));
     EXPECT_EQ(see(acts).next_claimed_at(at(6)), at(6));
     const std::vector<Act> last = {claim(other, 1, 2), claim(third, last_claimable_node, 3)};
@@ -640,16 +614,14 @@ TEST(Claims, OfTheSeniorAreThoseOfWhoWasThereFirst) {
     EXPECT_FALSE(see(silent).is_senior_to(copied));
 }
 
-// Removals and commands to ignore name an instance without being said by it.
+// Removals name an instance without being said by it.
 TEST(Claims, AreNotSaidByWhoeverIsNamedInACommand) {
     const Act first = claim(me, 7, 1);
-    for (const Kind kind : {Kind::remove, Kind::ignore}) {
-        const std::vector<Act> acts = {first, of_twin(act(kind, me, 9, 10))};
-        EXPECT_EQ(see(acts).latest_counterpart_act(), nullptr);
-        Act here = act(kind, me, 9, 10);
-        const std::vector<Act> own = {first, here};
-        EXPECT_EQ(see(own).last_said()->id, first.id);
-    }
+    const Act removal_of_me = act(Kind::remove, me, 9, 10);
+    const std::vector<Act> of_another = {first, of_twin(removal_of_me)};
+    EXPECT_EQ(see(of_another).latest_counterpart_act(), nullptr);
+    const std::vector<Act> own = {first, removal_of_me};
+    EXPECT_EQ(see(own).last_said()->id, first.id);
     // Nor is this instance older or younger than a copy because a removal was typed there.
     Act removed = of_twin(act(Kind::remove, me, 9, 0));
     const Act copied = of_twin(again(first, 10));
@@ -657,14 +629,17 @@ TEST(Claims, AreNotSaidByWhoeverIsNamedInACommand) {
     EXPECT_TRUE(see(acts).is_senior_to(copied));
 }
 
-// What somebody ignores elsewhere, or ignores of another, changes nothing here.
-TEST(Claims, OfOthersThanTheUnrelatedCount) {
-    Act ignore = act(Kind::ignore, third, 0, 9);
-    ignore.written_here = true;
-    expect_taken(other, 7, {claim(other, 7, 1), ignore});
-    Act alike = claim(other, 8, 1);
-    alike.written_here = true;
-    expect_taken(other, 7, {claim(other, 7, 1), alike});
+// The claims of an unrelated instance that was removed, and that goes on and does not know of it,
+// come after the one that was made before.
+TEST(Claims, OfAnUnrelatedInstanceThatWasRemovedComeLater) {
+    const Act mine = claim(me, 7, 5);
+    const std::vector<Act> acts = {claim(other, 7, 1), mine, removal(other, 7, 8)};
+    expect_valid(7, no_setting, acts);
+    for (std::int64_t seconds : {9, 20}) {
+        std::vector<Act> more = acts;
+        more.push_back(again(claim(other, 7, 1), seconds));
+        expect_valid(7, no_setting, more);
+    }
 }
 
 // Each part of what speaks for an end to a claim of another is needed.
@@ -762,9 +737,6 @@ TEST(Claims, OfThoseThatAreBackAreTheOnlyOnesToBeTold) {
     EXPECT_TRUE(told({end, mine, back}));
     EXPECT_FALSE(told({end, mine, claim(other, 7, 100)})); // it knows that it is later
     EXPECT_FALSE(told({end, mine, back, release(other, 7, 110, 170)}));
-    Act ignore = act(Kind::ignore, other, 0, 9);
-    ignore.written_here = true;
-    EXPECT_FALSE(told({end, mine, back, ignore}));
     // Whoever makes no IDs with the number has nothing to tell.
     EXPECT_FALSE(told({end, claim(third, 7, 60), mine, back}));
 }

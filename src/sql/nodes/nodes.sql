@@ -11,67 +11,33 @@
 --   "more" is for what a later version has to add; a kind of act that a version does not know counts for nothing.
 -- A dump does not contain the rows: a database restored elsewhere must not bring claims along.
 CREATE TABLE snowflake.nodes (
-    key uuid PRIMARY KEY,
-    act uuid NOT NULL,
-    kind text NOT NULL,
-    node integer NOT NULL,
+    key uuid PRIMARY KEY,              -- another on each server
+    act uuid NOT NULL,                 -- the same on all servers
+    kind text NOT NULL,                -- claim, setting, lease: takes numbers; release, remove: gives them up; separate, here, ask
+    node integer NOT NULL,             -- the first number that the act is about; 0: it is about none
     last_node integer NOT NULL,
-    system_identifier bigint NOT NULL,
-    database bigint NOT NULL,
-    copy bigint NOT NULL,
-    place text NOT NULL,
-    name text NOT NULL,
-    claimed_at timestamptz NOT NULL,
-    said_at timestamptz NOT NULL,
-    free_from timestamptz,
-    answers uuid,
-    version text NOT NULL,
-    written_here boolean NOT NULL,
-    more jsonb
+    system_identifier bigint NOT NULL, -- whose numbers these are: that of pg_control_system(),
+    database bigint NOT NULL,          -- the OID of the database, which has sequences of its own,
+    copy bigint NOT NULL,              -- and 0, or a number that tells a physical copy from its original
+    place text NOT NULL,               -- where the writer of the act ran
+    name text NOT NULL,                -- what people call the instance
+    claimed_at timestamptz NOT NULL,   -- of two claims to a number the earlier is the better one; of equals that of the lower identifiers
+    said_at timestamptz NOT NULL,      -- of two acts about an instance and a number the later counts
+    free_from timestamptz,             -- from when on another instance may claim what is given up
+    answers uuid,                      -- the act that this one replies to
+    version text NOT NULL,             -- of the extension, and the major version of the server, that wrote the act
+    written_here boolean NOT NULL,     -- on this server, or on the one that it is a copy of
+    more jsonb                         -- what a later version has to add
 );
 -- A session that looks its number up finds the rows that concern it by these, once there are many. None is on a text:
 -- one that is too long for an index would halt replication.
 CREATE INDEX nodes_act ON snowflake.nodes (act);
 CREATE INDEX nodes_identifiers ON snowflake.nodes (system_identifier, database);
 CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
-CREATE INDEX nodes_wide ON snowflake.nodes (last_node) WHERE last_node <> node OR kind = 'ignore';
+CREATE INDEX nodes_wide ON snowflake.nodes (last_node) WHERE last_node <> node;
 GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
     'what instances have said about node numbers; published as snowflake_nodes';
-COMMENT ON COLUMN snowflake.nodes.key IS
-    'key of the row on this server; another on each';
-COMMENT ON COLUMN snowflake.nodes.act IS
-    'the act, the same on all servers';
-COMMENT ON COLUMN snowflake.nodes.kind IS
-    'claim, setting or lease: takes numbers; release or remove: gives them up; separate, here, ignore: about the instance; ask: about nobody';
-COMMENT ON COLUMN snowflake.nodes.node IS
-    'first number that the act is about';
-COMMENT ON COLUMN snowflake.nodes.last_node IS
-    'last number that the act is about';
-COMMENT ON COLUMN snowflake.nodes.system_identifier IS
-    'whose numbers these are: the system_identifier of pg_control_system()';
-COMMENT ON COLUMN snowflake.nodes.database IS
-    'whose numbers these are: the OID of the database, which has sequences of its own';
-COMMENT ON COLUMN snowflake.nodes.copy IS
-    'whose numbers these are: 0, or a number that tells a physical copy from its original';
-COMMENT ON COLUMN snowflake.nodes.place IS
-    'where the writer of the act ran: host and data directory';
-COMMENT ON COLUMN snowflake.nodes.name IS
-    'what people call the instance';
-COMMENT ON COLUMN snowflake.nodes.claimed_at IS
-    'of two claims to a number the earlier is the better one; of equals that of the lower identifiers';
-COMMENT ON COLUMN snowflake.nodes.said_at IS
-    'of two acts about an instance and a number the later counts';
-COMMENT ON COLUMN snowflake.nodes.free_from IS
-    'from when on another instance may claim what is given up';
-COMMENT ON COLUMN snowflake.nodes.answers IS
-    'the act of a copy, or of an original, that this one replies to';
-COMMENT ON COLUMN snowflake.nodes.version IS
-    'version of the extension, and major version of the server, that wrote the act';
-COMMENT ON COLUMN snowflake.nodes.written_here IS
-    'whether the act was written on this server, or on the one that it is a copy of';
-COMMENT ON COLUMN snowflake.nodes.more IS
-    'what a later version has to add';
 
 -- A superuser owns the table, as it owns the functions: whoever owns it can put a trigger on it, and what arrives by
 -- replication may be written with the rights of a superuser. What the functions below write, they write with the rights of
@@ -82,14 +48,12 @@ CREATE FUNCTION snowflake._guard_nodes()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_guard_nodes'
     LANGUAGE C;
-REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes() FROM PUBLIC;
 
 -- Tells all sessions to look at snowflake.nodes again.
 CREATE FUNCTION snowflake._nodes_changed()
     RETURNS trigger
     AS 'MODULE_PATHNAME', 'snowflake_nodes_changed'
     LANGUAGE C;
-REVOKE EXECUTE ON FUNCTION snowflake._nodes_changed() FROM PUBLIC;
 
 -- The triggers fire ALWAYS, so that they see what arrives by replication, too.
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake.nodes
@@ -169,14 +133,13 @@ BEGIN
                          UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
             RAISE WARNING 'publication snowflake_nodes is owned by %, and publishes no node numbers', quote_ident(pg_get_userbyid(owner))
                 USING DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
-                      HINT = 'DROP PUBLICATION snowflake_nodes; SELECT snowflake.announce_node();';
+                      HINT = 'DROP PUBLICATION snowflake_nodes; SELECT snowflake.claim_node();';
             RETURN;
         END IF;
         ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
     END IF;
 END
 $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._publish_nodes() FROM PUBLIC;
 
 -- Tells whether this database receives rows of other servers, but not their registries.
 CREATE FUNCTION snowflake._receives_no_claims()
@@ -236,7 +199,6 @@ BEGIN
     END LOOP;
 END
 $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._close_guards() FROM PUBLIC;
 
 -- Publishes the registry, and warns where this server receives none.
 CREATE FUNCTION snowflake._link_registry()
@@ -254,44 +216,31 @@ BEGIN
     END IF;
 END
 $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._link_registry() FROM PUBLIC;
 
 -- Writes into snowflake.nodes what this instance has not said yet, such as the number of the setting.
 CREATE FUNCTION snowflake._say_what_lacks()
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_say_what_lacks'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake._say_what_lacks() FROM PUBLIC;
 
 CREATE FUNCTION snowflake.claim_node(node integer DEFAULT NULL, name text DEFAULT NULL)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_claim_node'
     LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.claim_node(integer, text) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.claim_node(integer, text) IS
     'claims a node number, or one that nobody has, for this instance';
 
 CREATE FUNCTION snowflake.release_node(INOUT node integer DEFAULT NULL, OUT free_from timestamptz)
     AS 'MODULE_PATHNAME', 'snowflake_release_node'
     LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.release_node(integer) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.release_node(integer) IS
     'gives up a node number of this instance, and tells from when on another may have it';
-
-CREATE FUNCTION snowflake.announce_node()
-    RETURNS integer
-    AS 'MODULE_PATHNAME', 'snowflake_announce_node'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.announce_node() FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.announce_node() IS
-    'says again which node numbers this instance has, for servers that have not heard of it';
 
 -- Sends the claims that this server knows once more, and asks the servers that receive them to do the same.
 CREATE FUNCTION snowflake._exchange_claims()
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_exchange_claims'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake._exchange_claims() FROM PUBLIC;
 
 -- Exchanges claims with others when this server is joined to them. Two servers that were given one number before they
 -- were joined find out by this, in any order of their subscriptions, also where the registry is not copied.
@@ -313,7 +262,6 @@ EXCEPTION WHEN OTHERS THEN
     RETURN;
 END
 $function$;
-REVOKE EXECUTE ON FUNCTION snowflake._tell_new_peers() FROM PUBLIC;
 
 CREATE EVENT TRIGGER _snowflake_subscription ON ddl_command_end
     WHEN TAG IN ('CREATE SUBSCRIPTION', 'ALTER SUBSCRIPTION')
@@ -326,23 +274,13 @@ CREATE FUNCTION snowflake.remove_node(
     RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'snowflake_remove_node'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.remove_node(bigint, bigint, bigint, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.remove_node(bigint, bigint, bigint, boolean) IS
     'gives up the node numbers of an instance that is gone, and tells from when on another may have them';
-
-CREATE FUNCTION snowflake.ignore_node(system_identifier bigint, database bigint, copy bigint DEFAULT 0)
-    RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_ignore_node'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) FROM PUBLIC;
-COMMENT ON FUNCTION snowflake.ignore_node(bigint, bigint, bigint) IS
-    'lets the claims of an unrelated instance count for nothing on this server';
 
 CREATE FUNCTION snowflake.separate_copy(force boolean DEFAULT false)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_separate_copy'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.separate_copy(boolean) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.separate_copy(boolean) IS
     'makes this server, a physical copy, an instance of its own, and claims a node number for it';
 
@@ -350,7 +288,6 @@ CREATE FUNCTION snowflake.take_over_node(force boolean DEFAULT false)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_take_over_node'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.take_over_node(boolean) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.take_over_node(boolean) IS
     'takes over the node numbers of the instance that this database comes from, and that is gone';
 
@@ -358,7 +295,6 @@ CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'snowflake_reserve_nodes'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.reserve_nodes(integer, integer) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
     'claims a range of node numbers for snowflake.lease_node on this instance';
 
@@ -366,29 +302,8 @@ CREATE FUNCTION snowflake.release_nodes(first integer, last integer)
     RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'snowflake_release_nodes'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-REVOKE EXECUTE ON FUNCTION snowflake.release_nodes(integer, integer) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
     'gives up node numbers that are reserved for node leases, and tells from when on another instance may have them';
-
--- The role that installs the extension, such as the owner of the database, can number a server that nobody
--- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
--- role can own the subscription that brings the claims of others.
-DO $install$
-DECLARE
-    installer CONSTANT name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake');
-BEGIN
-    EXECUTE format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text), snowflake.announce_node() TO %I',
-                   installer);
-    EXECUTE format('GRANT INSERT ON TABLE snowflake.nodes TO %I', installer);
-END
-$install$;
-
--- A number that the setting gives is in the registry from now on.
-DO $install$
-BEGIN
-    PERFORM snowflake._say_what_lacks();
-END
-$install$;
 
 -- A node lease is two advisory locks of the session. One is of the number: its keys are a number
 -- that stands for this extension, and the node. The other is of the token, whose lowest bits are the node.
@@ -457,7 +372,26 @@ BEGIN
               HINT = format('As a superuser, reserve more, for example: '
                             'SELECT snowflake.reserve_nodes(1000, %s);', snowflake._last_node());
 END $function$;
-REVOKE EXECUTE ON FUNCTION snowflake.lease_node(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
     'leases a node number to this session until it ends, or confirms the node lease of a token';
 
+-- What an operator may do, and what only triggers and functions call, is for those who are granted it.
+REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._publish_nodes(),
+    snowflake._close_guards(), snowflake._link_registry(), snowflake._say_what_lacks(),
+    snowflake.claim_node(integer, text), snowflake.release_node(integer), snowflake._exchange_claims(),
+    snowflake._tell_new_peers(), snowflake.remove_node(bigint, bigint, bigint, boolean),
+    snowflake.separate_copy(boolean), snowflake.take_over_node(boolean), snowflake.reserve_nodes(integer, integer),
+    snowflake.release_nodes(integer, integer), snowflake.lease_node(bigint) FROM PUBLIC;
+
+-- The role that installs the extension, such as the owner of the database, can number a server that nobody
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
+-- role can own the subscription that brings the claims of others. A number that the setting gives is in the registry
+-- from now on.
+DO $install$
+BEGIN
+    EXECUTE (SELECT format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text) TO %1$I;'
+                           'GRANT INSERT ON TABLE snowflake.nodes TO %1$I', pg_get_userbyid(extowner))
+                 FROM pg_extension WHERE extname = 'snowflake');
+    PERFORM snowflake._say_what_lacks();
+END
+$install$;
