@@ -2,28 +2,22 @@
 
 #include "registry.hpp"
 #include "server/clock.hpp"
+#include "settings.hpp"
 
 namespace snowflake::announcer {
 
 namespace {
 
 // What the background worker is started with, besides the number of the setting.
-struct Task {
+struct Order {
     Oid database;
     TransactionId after;
-    bool repeats; // instead of saying what lacks
+    Task task;
 };
-static_assert(sizeof(Task) <= BGW_EXTRALEN);
+static_assert(sizeof(Order) <= BGW_EXTRALEN);
 
-// Tells an instance that has lost its number, and is back without knowing it.
-void say_removal(const registry::Registry &registry, registry::Acts all, const Lack &lack,
-                 std::int32_t node, std::int64_t now_us) {
-    const auto is_meant = [&lack](const registry::StoredAct &act) {
-        return act.id == lack.removal;
-    };
-    if (const auto back = std::find_if(all.begin(), all.end(), is_meant); back != all.end())
-        registry::give_up(registry, Kind::remove, *back, node, node, now_us, now_us);
-}
+// The transactions in which a worker was last started for each task.
+LocalTransactionId started_in[] = {InvalidLocalTransactionId, InvalidLocalTransactionId};
 
 // Whether an act decides whose a number is, or keeps it free.
 bool is_in_force(const registry::Registry &registry, const registry::StoredAct &act,
@@ -32,9 +26,14 @@ bool is_in_force(const registry::Registry &registry, const registry::StoredAct &
                                                registry.standing(act.about, act.first) == &act);
 }
 
-void start_worker(int setting, const Task &task) {
-    if (RecoveryInProgress() || !IsUnderPostmaster)
+} // namespace
+
+void start(Task task, TransactionId after) {
+    LocalTransactionId &before = started_in[static_cast<int>(task)];
+    if (RecoveryInProgress() || !IsUnderPostmaster || before == server::current_transaction())
         return;
+    before = server::current_transaction();
+    const Order order{.database = MyDatabaseId, .after = after, .task = task};
     BackgroundWorker worker{};
     worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
     worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
@@ -43,22 +42,12 @@ void start_worker(int setting, const Task &task) {
     strlcpy(worker.bgw_function_name, "snowflake_announcer_main", sizeof worker.bgw_function_name);
     snprintf(worker.bgw_name, sizeof worker.bgw_name, "snowflake announcer");
     strlcpy(worker.bgw_type, "snowflake announcer", sizeof worker.bgw_type);
-    worker.bgw_main_arg = Int32GetDatum(setting);
-    memcpy(worker.bgw_extra, &task, sizeof task);
+    worker.bgw_main_arg = Int32GetDatum(settings::node_for_registry());
+    memcpy(worker.bgw_extra, &order, sizeof order);
     if (!RegisterDynamicBackgroundWorker(&worker, nullptr))
         ereport(WARNING, errmsg("other instances cannot be told of the snowflake node of this one"),
                 errdetail("No background worker is free to tell them."),
                 errhint("Raise max_worker_processes, or run: SELECT snowflake.claim_node();"));
-}
-
-} // namespace
-
-void start(int setting, TransactionId after) {
-    start_worker(setting, {.database = MyDatabaseId, .after = after, .repeats = false});
-}
-
-void start_repeating() {
-    start_worker(0, {.database = MyDatabaseId, .after = InvalidTransactionId, .repeats = true});
 }
 
 void repeat() {
@@ -81,13 +70,12 @@ bool say_what_lacks(int setting) {
     const registry::Acts all = registry::read();
     const registry::Registry registry = registry::of(all);
     const auto verdict = registry.judge(setting, now_us);
-    const Lack lack = registry.lack(verdict, setting != 0);
-    if (!lack.any())
-        return false;
-    if (lack.removal != ActId{})
-        say_removal(registry, all, lack, verdict.node, now_us);
-    if (!lack.setting && !lack.place && lack.answer == ActId{} && lack.rival == ActId{})
-        return true;
+    const auto lack = registry.lack(verdict, setting != 0);
+    if (lack.removal != nullptr) // its writer is back, and has to be told
+        registry::give_up(registry, Kind::remove, *lack.removal, verdict.node, verdict.node, now_us,
+                          now_us);
+    if (!lack.has_own())
+        return lack.any();
     const Instance &self = registry.self();
     registry::StoredAct act = verdict.own != nullptr
                                   ? registry::repeat(registry, self, *verdict.own, now_us)
@@ -97,7 +85,8 @@ bool say_what_lacks(int setting) {
         act.first = act.last = setting;
         registry::date_claim(act, registry, now_us);
     }
-    act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
+    if (const auto *answered = lack.answer != nullptr ? lack.answer : lack.rival)
+        act.answers = answered->id;
     registry::write_again(act, lack.place);
     return true;
 }
@@ -110,18 +99,18 @@ extern "C" {
 PGDLLEXPORT void snowflake_announcer_main(Datum setting);
 void snowflake_announcer_main(Datum setting) {
     using namespace snowflake;
-    announcer::Task task{};
-    memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof task);
+    announcer::Order order{};
+    memcpy(&order, MyBgworkerEntry->bgw_extra, sizeof order);
     BackgroundWorkerUnblockSignals();
-    BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
+    BackgroundWorkerInitializeConnectionByOid(order.database, InvalidOid, 0);
     StartTransactionCommand();
-    if (TransactionIdIsValid(task.after))
-        XactLockTableWait(task.after, nullptr, nullptr, XLTW_None);
+    if (TransactionIdIsValid(order.after))
+        XactLockTableWait(order.after, nullptr, nullptr, XLTW_None);
     XactReadOnly = false;
     PushActiveSnapshot(GetTransactionSnapshot());
     // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
     // asks again.
-    if (task.repeats) {
+    if (order.task == announcer::Task::repeat) {
         registry::lock();
         announcer::repeat();
     } else if (registry::lock_without_waiting()) {

@@ -5,15 +5,16 @@
 
 namespace snowflake::announcer {
 
-// Has a background worker say what this instance should say and has not said yet, and pass on what
-// copies and their originals may hear of each other by this instance alone. setting is the number
-// that the setting gives this instance, or 0. The worker waits until the transaction after is over,
-// if it is one; the caller does not wait. Where no worker can start, start() warns, and names the
-// command that does the same; on a standby it does nothing.
-void start(int setting, TransactionId after);
+// What a background worker does.
+enum class Task : std::uint8_t {
+    say_what_lacks, // as the function
+    repeat,         // as the function, for a server that asks
+};
 
-// Has a background worker repeat(), for a server that asks.
-void start_repeating();
+// Has a background worker do a task, once a transaction. The worker waits until the transaction
+// after is over, if it is one; the caller does not wait. Where no worker can start, start() warns,
+// and names the command that does the same; on a standby it does nothing.
+void start(Task task, TransactionId after);
 
 // Adds the rows of what is in force once more, for servers that replication brings them to only
 // now. It says nothing new: a restored server must not contradict what it is about to hear. The
@@ -24,8 +25,10 @@ void repeat();
 // of the acts.
 void ask();
 
-// Does in the present transaction what the worker does. Returns whether there was anything to say.
-// The caller holds the lock of the acts.
+// Says what this instance should say and has not said yet, and passes on what copies and their
+// originals may hear of each other by this instance alone. setting is the number that the setting
+// gives this instance, or 0. Returns whether there was anything to say. The caller holds the lock
+// of the acts.
 bool say_what_lacks(int setting);
 
 } // namespace snowflake::announcer

@@ -181,8 +181,7 @@ SNOWFLAKE_FUNCTION(snowflake_say_what_lacks);
 Datum snowflake_say_what_lacks(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     registry::lock();
-    PG_RETURN_BOOL(announcer::say_what_lacks(
-        settings::node_is_for_registry() ? settings::node() : settings::node_unset));
+    PG_RETURN_BOOL(announcer::say_what_lacks(settings::node_for_registry()));
 }
 
 // _exchange_claims() returns void

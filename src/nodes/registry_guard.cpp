@@ -23,16 +23,11 @@ bool is_applying() {
     return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
 }
 
-// The transaction in which a worker has been started to answer a question.
-LocalTransactionId answered_in = InvalidLocalTransactionId;
-
 // Whether an arriving row asks for what this server knows. It is answered, and kept nowhere.
 bool is_question(const Row &row) {
     if (act_of(row).kind != Kind::ask)
         return false;
-    if (answered_in != server::current_transaction())
-        announcer::start_repeating();
-    answered_in = server::current_transaction();
+    announcer::start(announcer::Task::repeat, InvalidTransactionId);
     return true;
 }
 
@@ -108,7 +103,7 @@ HeapTuple guard_row(const TriggerData &trigger) {
         return nullptr;
     const ActId act = id_of(row[column_act]);
     const std::optional<bool> written_here = being_written_as(act);
-    if (!written_here && (is_question(row) || contains(table, act)))
+    if (!written_here && (contains(table, act) || is_question(row)))
         return nullptr;
     int columns[] = {column_key, column_written_here};
     Datum values[] = {row[column_key], BoolGetDatum(written_here.value_or(false))};

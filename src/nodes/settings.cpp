@@ -63,9 +63,10 @@ int node() {
     return node_setting;
 }
 
-bool node_is_for_registry() {
+int node_for_registry() {
     const GucSource source = server::setting(node_name).source;
-    return source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT && !is_in_template();
+    const bool holds_for_others = source > PGC_S_DYNAMIC_DEFAULT && source < PGC_S_CLIENT;
+    return holds_for_others && !is_in_template() ? node() : node_unset;
 }
 
 const char *how_to_unset_node() {

@@ -8,10 +8,10 @@ namespace snowflake::settings {
 inline constexpr int node_unset = 0;
 int node();
 
-// Tells whether the value is to be in the registry: it comes from where it holds for others than
+// Returns the value that is to be in the registry: it comes from where it holds for others than
 // this session too, a file, the command line, a database or a role; and this is no template, from
 // which every new database would inherit it.
-bool node_is_for_registry();
+int node_for_registry();
 
 // Returns the part of a hint that tells how to unset snowflake.node in the place where it is set.
 // It stands between "To .., " and further commands, and tells where a superuser must run them.

@@ -16,17 +16,9 @@ namespace {
 Oid table_oid = InvalidOid;        // of snowflake.nodes, where the session has looked
 std::uint64_t forgotten_times = 0; // counts calls of forget()
 
-// The transaction in which a worker has been started to reply to what arrived.
-LocalTransactionId replied_in = InvalidLocalTransactionId;
-
 // Whether this instance has left unsaid what others should know.
 bool lacks_word(const registry::Registry &registry, const Verdict<registry::StoredAct> &verdict) {
-    return registry.lack(verdict, settings::node_is_for_registry()).any();
-}
-
-// Has a background worker say what this instance has left unsaid, after a transaction.
-void start_announcer(int setting, TransactionId after) {
-    announcer::start(settings::node_is_for_registry() ? setting : settings::node_unset, after);
+    return registry.lack(verdict, settings::node_for_registry() != settings::node_unset).any();
 }
 
 // Warns the client whose session is the first to find that the instance runs elsewhere.
@@ -51,7 +43,7 @@ int find_node(std::int64_t now_us) {
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
     if (lacks_word(registry, verdict)) {
         warn_if_moved(registry);
-        start_announcer(setting, InvalidTransactionId);
+        announcer::start(announcer::Task::say_what_lacks, InvalidTransactionId);
     }
     return verdict.node;
 }
@@ -88,12 +80,8 @@ void hear(Relation table, HeapTuple added) {
         return;
     const registry::Registry registry = registry::of(arrival.acts);
     report_arrival(registry, *arrival.arrived);
-    if (replied_in == server::current_transaction())
-        return;
-    if (!lacks_word(registry, registry.judge(setting, clock_us())))
-        return;
-    start_announcer(setting, GetTopTransactionId());
-    replied_in = server::current_transaction();
+    if (lacks_word(registry, registry.judge(setting, clock_us())))
+        announcer::start(announcer::Task::say_what_lacks, GetTopTransactionId());
 }
 
 void init() {

@@ -145,15 +145,17 @@ struct Verdict {
 };
 
 // What an instance should say and has not said yet.
+template <typename AnyAct>
 struct Lack {
-    bool setting = false; // that the setting has given it its number
-    bool place = false;   // that it runs elsewhere than it did
-    ActId answer = {};    // that it has heard this act of a copy, or of its original
-    ActId rival = {};     // that it goes on with its number, which this act claims as well
-    ActId removal = {};   // that the writer of this act has lost the number without knowing it
-    [[nodiscard]] constexpr bool any() const noexcept {
-        return setting || place || answer != ActId{} || rival != ActId{} || removal != ActId{};
+    bool setting = false;            // that the setting has given it its number
+    bool place = false;              // that it runs elsewhere than it did
+    const AnyAct *answer = nullptr;  // that it has heard this act of a copy, or of its original
+    const AnyAct *rival = nullptr;   // that it goes on with its number, which this act claims, too
+    const AnyAct *removal = nullptr; // that this act's writer has lost the number, unknowingly
+    [[nodiscard]] constexpr bool has_own() const noexcept {
+        return setting || place || answer != nullptr || rival != nullptr;
     }
+    [[nodiscard]] constexpr bool any() const noexcept { return has_own() || removal != nullptr; }
 };
 
 // What the latest IDs at hand tell of a number.
@@ -342,22 +344,21 @@ class Registry {
 
     // What the instance should say and has not said yet. The verdict is that of judge();
     // setting_counts tells whether the number comes from a setting of the server or the database.
-    [[nodiscard]] constexpr Lack lack(const Verdict<AnyAct> &verdict,
-                                      bool setting_counts) const noexcept {
-        Lack lack;
-        lack.setting =
-            verdict.standing == Standing::valid && verdict.own == nullptr && setting_counts;
-        lack.place = verdict.standing == Standing::valid && verdict.own != nullptr && !is_at_home();
+    [[nodiscard]] constexpr Lack<AnyAct> lack(const Verdict<AnyAct> &verdict,
+                                              bool setting_counts) const noexcept {
+        Lack<AnyAct> lack;
         if (const AnyAct *counterpart = latest_counterpart_act();
             counterpart != nullptr && has_to_answer(*counterpart, verdict))
-            lack.answer = counterpart->id;
-        if (verdict.standing == Standing::valid && verdict.own != nullptr)
-            if (const AnyAct *back = claim_that_is_back(verdict.node, *verdict.own))
-                lack.removal = back->id;
-        if (verdict.standing == Standing::valid && verdict.own != nullptr && is_at_home() &&
-            lack.removal == ActId{})
-            if (const AnyAct *rival = unanswered_rival(verdict.node))
-                lack.rival = rival->id;
+            lack.answer = counterpart;
+        if (verdict.standing != Standing::valid)
+            return lack;
+        lack.setting = verdict.own == nullptr && setting_counts;
+        if (verdict.own == nullptr)
+            return lack;
+        lack.place = !is_at_home();
+        lack.removal = claim_that_is_back(verdict.node, *verdict.own);
+        if (is_at_home() && lack.removal == nullptr)
+            lack.rival = unanswered_rival(verdict.node);
         return lack;
     }
 

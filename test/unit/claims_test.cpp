@@ -36,6 +36,10 @@ ActId next_id() {
     return {.high = 0x4000, .low = ++count};
 }
 
+ActId id_of(const Act *act) {
+    return act == nullptr ? ActId{} : act->id;
+}
+
 // An act about an instance that was said when its numbers were claimed.
 Act act(Kind kind, const Instance &about, int node, std::int64_t seconds) {
     return {.id = next_id(),
@@ -209,8 +213,8 @@ TEST(Claims, OfAServerThatIsBackComeAfterThoseMadeMeanwhile) {
     const std::vector<Act> acts = {first, removal(other, 7, 5), claim(me, 7, 70), back};
     expect_valid(7, no_setting, acts);
     EXPECT_EQ(see(acts).counts_from(back, 7), at(100));
-    const Lack lack = see(acts).lack(see(acts).judge(no_setting, at(101)), counts);
-    EXPECT_EQ(lack.removal, back.id);
+    const auto lack = see(acts).lack(see(acts).judge(no_setting, at(101)), counts);
+    EXPECT_EQ(id_of(lack.removal), back.id);
     std::vector<Act> told = acts;
     told.push_back(removal(other, 7, 102));
     EXPECT_FALSE(see(told).lack(see(told).judge(no_setting, at(103)), counts).any());
@@ -317,15 +321,14 @@ TEST(Claims, DependOnTheActsThatConcernTheInstance) {
         const auto verdict = fewer.judge(setting, at(30));
         EXPECT_EQ(verdict.standing, expected.standing);
         EXPECT_EQ(verdict.node, expected.node);
-        const auto id_of = [](const Act *one) { return one == nullptr ? ActId{} : one->id; };
         EXPECT_EQ(id_of(verdict.own), id_of(expected.own));
         EXPECT_EQ(id_of(verdict.reason), id_of(expected.reason));
-        const Lack lack = fewer.lack(verdict, counts);
-        const Lack expected_lack = all.lack(expected, counts);
+        const auto lack = fewer.lack(verdict, counts);
+        const auto expected_lack = all.lack(expected, counts);
         EXPECT_EQ(lack.setting, expected_lack.setting);
         EXPECT_EQ(lack.place, expected_lack.place);
-        EXPECT_EQ(lack.answer, expected_lack.answer);
-        EXPECT_EQ(lack.removal, expected_lack.removal);
+        EXPECT_EQ(id_of(lack.answer), id_of(expected_lack.answer));
+        EXPECT_EQ(id_of(lack.removal), id_of(expected_lack.removal));
     }
 }
 
@@ -344,13 +347,14 @@ TEST(Claims, OfTheEpochAreCredible) {
 }
 
 TEST(Claims, LackWhateverIsUnsaid) {
-    const ActId some = next_id();
-    EXPECT_FALSE(Lack{}.any());
-    EXPECT_TRUE((Lack{.setting = true}.any()));
-    EXPECT_TRUE((Lack{.place = true}.any()));
-    EXPECT_TRUE((Lack{.answer = some}.any()));
-    EXPECT_TRUE((Lack{.rival = some}.any()));
-    EXPECT_TRUE((Lack{.removal = some}.any()));
+    const Act some;
+    EXPECT_FALSE(Lack<Act>{}.any());
+    EXPECT_TRUE((Lack<Act>{.setting = true}.has_own()));
+    EXPECT_TRUE((Lack<Act>{.place = true}.has_own()));
+    EXPECT_TRUE((Lack<Act>{.answer = &some}.has_own()));
+    EXPECT_TRUE((Lack<Act>{.rival = &some}.has_own()));
+    EXPECT_FALSE((Lack<Act>{.removal = &some}.has_own()));
+    EXPECT_TRUE((Lack<Act>{.removal = &some}.any()));
 }
 
 // The other may have joined late, and not have heard of the better claim.
@@ -360,7 +364,7 @@ TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
     const auto expect_rival = [](const std::vector<Act> &acts, const ActId &expected,
                                  std::uint64_t place = home) {
         const auto view = see(acts, place);
-        EXPECT_EQ(view.lack(view.judge(no_setting, at(100)), counts).rival, expected);
+        EXPECT_EQ(id_of(view.lack(view.judge(no_setting, at(100)), counts).rival), expected);
     };
     expect_rival({mine, claim(other, 8, 5)}, ActId{});
     expect_rival({mine, rival}, rival.id);
@@ -399,7 +403,7 @@ TEST(Claims, GoOnWhereAStandbyWasPromoted) {
     const auto promoted = see(acts, elsewhere);
     EXPECT_EQ(promoted.judge(no_setting, at(2)).standing, Standing::valid);
     EXPECT_FALSE(promoted.is_at_home());
-    const Lack lack = promoted.lack(promoted.judge(no_setting, at(2)), counts);
+    const auto lack = promoted.lack(promoted.judge(no_setting, at(2)), counts);
     EXPECT_TRUE(lack.place);
     EXPECT_FALSE(lack.setting);
 }
@@ -429,8 +433,8 @@ TEST(Claims, OfACopyEndWithTheOriginalsAnswer) {
 
     const std::vector<Act> at_original = {first, of_twin(moved)};
     const auto original = see(at_original);
-    const Lack lack = original.lack(original.judge(no_setting, at(11)), counts);
-    EXPECT_EQ(lack.answer, moved.id);
+    const auto lack = original.lack(original.judge(no_setting, at(11)), counts);
+    EXPECT_EQ(id_of(lack.answer), moved.id);
     Act answer = claim(me, 7, 12); // said by the original
     answer.answers = moved.id;
 
@@ -475,7 +479,7 @@ TEST(Claims, OfACopyAreAnsweredByTheOriginalItself) {
     of_another.place = 9;
     const auto answer = [](const std::vector<Act> &acts, std::uint64_t place) {
         const auto view = see(acts, place);
-        return view.lack(view.judge(no_setting, at(20)), counts).answer;
+        return id_of(view.lack(view.judge(no_setting, at(20)), counts).answer);
     };
     Act earlier = of_another;
     earlier.said_at = at(9);
@@ -505,7 +509,7 @@ TEST(Claims, OfAnOriginalThatMovesAreNotEndedByAStoppedCopy) {
     answer.answers = {};
     const std::vector<Act> heard = {first, copied, answer};
     const auto same = see(heard, elsewhere);
-    EXPECT_EQ(same.lack(same.judge(no_setting, at(21)), counts).answer, answer.id);
+    EXPECT_EQ(id_of(same.lack(same.judge(no_setting, at(21)), counts).answer), answer.id);
 }
 
 // What the old primary said before a failover comes late: nothing shows that it lives.
@@ -731,7 +735,7 @@ TEST(Claims, OfThoseThatAreBackAreTheOnlyOnesToBeTold) {
     const Act end = removal(other, 7, 5);
     const auto told = [](const std::vector<Act> &acts) {
         const auto view = see(acts);
-        return view.lack(view.judge(no_setting, at(200)), counts).removal != ActId{};
+        return view.lack(view.judge(no_setting, at(200)), counts).removal != nullptr;
     };
     const Act back = again(claim(other, 7, 1), 100);
     EXPECT_TRUE(told({end, mine, back}));

@@ -215,15 +215,21 @@ class World {
         const auto view = see(server);
         const auto verdict = view.judge(server.setting, clock_of(server));
         server.is_stopped = verdict.standing != Standing::valid;
-        Lack lack = view.lack(verdict, rules_.settings);
+        auto lack = view.lack(verdict, rules_.settings);
         if (!rules_.rivals)
-            lack.rival = {};
-        if (rules_.twins || lack.setting || lack.rival != ActId{})
+            lack.rival = nullptr;
+        const Act back = lack.removal != nullptr ? *lack.removal : Act{};
+        if (rules_.twins || lack.setting || lack.rival != nullptr)
             say(i, verdict, lack);
         if (server.is_stopped)
             return;
-        if (rules_.removals && lack.removal != ActId{})
-            say_removal(i, verdict, lack);
+        if (rules_.removals && back.holds())
+            write(i, {.kind = Kind::remove,
+                      .first = verdict.node,
+                      .last = verdict.node,
+                      .about = back.about,
+                      .claimed_at = back.claimed_at,
+                      .free_from = clock_of(at(i))});
         const Id id = default_layout.compose(
             {.tick = default_layout.tick_at(clock_of(server) + server.ahead * second),
              .node = verdict.node,
@@ -233,8 +239,8 @@ class World {
     }
 
     // What the background worker does.
-    void say(std::size_t i, const Verdict<Act> &verdict, const Lack &lack) {
-        if (!lack.setting && !lack.place && lack.answer == ActId{} && lack.rival == ActId{})
+    void say(std::size_t i, const Verdict<Act> &verdict, const Lack<Act> &lack) {
+        if (!lack.has_own())
             return;
         Act act{.kind = Kind::setting,
                 .first = verdict.node,
@@ -243,20 +249,12 @@ class World {
                 .claimed_at = clock_of(at(i))};
         if (verdict.own != nullptr)
             act = *verdict.own;
-        act.answers = lack.answer != ActId{} ? lack.answer : lack.rival;
+        const Act *answered = lack.answer != nullptr ? lack.answer : lack.rival;
+        act.answers = id_of(answered);
         write(i, act);
     }
 
-    void say_removal(std::size_t i, const Verdict<Act> &verdict, const Lack &lack) {
-        for (const Act &act : std::vector<Act>(at(i).acts))
-            if (act.id == lack.removal)
-                write(i, {.kind = Kind::remove,
-                          .first = verdict.node,
-                          .last = verdict.node,
-                          .about = act.about,
-                          .claimed_at = act.claimed_at,
-                          .free_from = clock_of(at(i))});
-    }
+    static ActId id_of(const Act *act) { return act == nullptr ? ActId{} : act->id; }
 
     Rules rules_;
     std::vector<Server> servers_;
