@@ -43,13 +43,27 @@ bool has_other_publication() {
     return found;
 }
 
+// Whether the database has been made a node of an extension that replicates.
+bool is_node_of(const char *extension) {
+    if (!OidIsValid(get_extension_oid(extension, true)))
+        return false;
+    const Oid schema = get_namespace_oid(extension, true);
+    const Oid oid = OidIsValid(schema) ? get_relname_relid("node", schema) : InvalidOid;
+    Relation table = OidIsValid(oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
+    if (table == nullptr)
+        return false;
+    const bool has_rows =
+        table->rd_rel->relkind != RELKIND_RELATION || RelationGetNumberOfBlocks(table) > 0;
+    relation_close(table, AccessShareLock);
+    return has_rows;
+}
+
 bool replicates() {
     int slots = 0;
     int active = 0;
     return CountDBSubscriptions(MyDatabaseId) > 0 ||
            ReplicationSlotsCountDBSlots(MyDatabaseId, &slots, &active) || has_other_publication() ||
-           OidIsValid(get_extension_oid("pglogical", true)) ||
-           OidIsValid(get_extension_oid("spock", true));
+           is_node_of("pglogical") || is_node_of("spock");
 }
 
 } // namespace
