@@ -45,6 +45,7 @@ SELECT * FROM snowflake.release_node();
 
 -- A number that nobody chose is the instance's own, always the same, and the next one up where that is taken.
 SELECT snowflake.claim_node() AS derived \gset
+SELECT name LIKE '%_/' || current_database() AS host_and_database FROM claims;
 SELECT :derived BETWEEN 1 AND 1023 AS in_range, snowflake.node() = :derived AS has_it,
        snowflake.get_node(snowflake.nextval('s')) = :derived AS uses_it;
 CALL forget();
@@ -54,7 +55,7 @@ SELECT kind, is_this_instance, lost_to, name,
        claimed_at BETWEEN now() - interval '1 hour' AND clock_timestamp() AS recently,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS of_this_server,
        database = (SELECT oid FROM pg_database WHERE datname = current_database()) AS of_this_database, copy,
-       place LIKE '%' || current_setting('data_directory') || '%' AS in_this_place,
+       place ~ '^[^/]+#[0-9a-f]{8}@1$' AS in_this_place,
        version LIKE (SELECT extversion FROM pg_extension WHERE extname = 'snowflake') || ' on PostgreSQL %'
            AS of_this_version
     FROM snowflake.cluster;
@@ -152,6 +153,17 @@ SELECT snowflake.remove_node(9, 16384);
 SELECT o.state, o.message
     FROM snowflake.cluster c, outcome(format('SELECT snowflake.remove_node(%s, %s)', system_identifier, database)) o
     WHERE c.is_this_instance;
+
+-- Of several instances with one name, none is removed by it.
+CALL forget();
+CALL arrives(21, 'twin', '2025-01-01', 21);
+CALL arrives(22, 'twin', '2025-01-01', 22);
+SELECT * FROM outcome($$SELECT count(snowflake.remove_node(system_identifier, database, copy))
+                            FROM snowflake.cluster WHERE name = 'twin'$$);
+BEGIN;
+SELECT snowflake.remove_node(21, 16384) IS NOT NULL AS removed;
+SELECT snowflake.remove_node(22, 16384, force => true) IS NOT NULL AS removed;
+COMMIT;
 
 -- An unrelated instance is removed as a lost one is.
 CALL forget();

@@ -124,6 +124,24 @@ std::int64_t last_sign_of(const Start &start, const Instance &instance) {
     return last_us;
 }
 
+// The instance that was last removed without force, and the transaction.
+Instance removed{};
+LocalTransactionId removed_in = InvalidLocalTransactionId;
+
+// Refuses to remove a second instance in a transaction: a query may have found it by a name that
+// both have.
+void require_single(const Instance &instance) {
+    const bool is_first = removed_in != server::current_transaction();
+    if (!is_first && removed != instance)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("cannot remove more than one instance in a transaction"),
+                errdetail("Several may have the same name."),
+                errhint("To remove this one, too: SELECT snowflake.remove_node(%s, force => true);",
+                        arguments_for(instance)));
+    removed = instance;
+    removed_in = server::current_transaction();
+}
+
 // Refuses to remove an instance that has shown itself lately: it lives, as far as anybody knows,
 // and would stop.
 void require_silent(const Start &start, const Instance &instance, std::int64_t last_sign_us) {
@@ -403,8 +421,10 @@ std::int64_t remove(const Instance &instance, bool forced) {
     const Start start = begin();
     require_other(start, instance, "To give up its number: SELECT snowflake.release_node();");
     const std::int64_t last_sign_us = last_sign_of(start, instance);
-    if (!forced)
+    if (!forced) {
         require_silent(start, instance, last_sign_us);
+        require_single(instance);
+    }
     std::int64_t latest = 0;
     for (const StoredAct &act : start.acts) {
         if (act.about != instance || !act.holds())

@@ -29,8 +29,8 @@ struct GivenUp {
 GivenUp release(std::int32_t node);
 
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
-// 0: it has nothing. Raises 22023 for this instance, and 55006 for one that has shown lately that
-// it lives, unless forced.
+// 0: it has nothing. Raises 22023 for this instance, and unless forced 55006 for one that has shown
+// lately that it lives, and 55000 for a second one in a transaction.
 std::int64_t remove(const Instance &instance, bool forced);
 
 // Makes this server, a physical copy, an instance of its own, and claims a number for it, which it

@@ -47,14 +47,13 @@ constexpr const char *hint_to_settle =
 }
 
 [[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
-    const char *more =
-        better.written_here
-            ? "If this server has taken its place, as after pg_upgrade: "
-              "SELECT snowflake.take_over_node();"
-            : psprintf("If the other is gone for good, or replicates with nobody here: "
-                       "SELECT snowflake.remove_node(%s); It stops if it receives "
-                       "that.",
-                       arguments_for(better.about));
+    const char *more = better.written_here
+                           ? "If this server has taken its place, as after pg_upgrade: "
+                             "SELECT snowflake.take_over_node();"
+                           : psprintf("If the other is gone for good, or unrelated: "
+                                      "SELECT snowflake.remove_node(%s); It stops if it receives "
+                                      "that.",
+                                      arguments_for(better.about));
     ereport(ERROR, errcode(error_code),
             errmsg("snowflake node %d belongs to another instance, \"%s\"", node,
                    one_line(better.name)),

@@ -42,10 +42,10 @@ const char *host() {
 // A promotion and a restore to a point in time begin a timeline. The control file shows it only
 // after a checkpoint.
 const char *here() {
-    const char *of_machine = machine();
     const TimeLineID timeline = RecoveryInProgress() ? 0 : GetWALInsertionTimeLine();
-    return psprintf("%s%s%s:%s#%llu@%u", host(), *of_machine != '\0' ? "/" : "", of_machine,
-                    DataDir, number_of_control_file(), timeline);
+    const std::uint64_t files =
+        number_of(psprintf("%s:%s#%llu", machine(), DataDir, number_of_control_file()));
+    return psprintf("%s#%08x@%u", host(), static_cast<unsigned>(files), timeline);
 }
 
 std::uint64_t number_of(const char *place) {

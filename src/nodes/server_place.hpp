@@ -8,9 +8,9 @@ namespace snowflake::server_place {
 // Returns the name of the host. palloc'd.
 const char *host();
 
-// Returns the place as people read it: the host, and the data directory with what tells it from a
-// copy of it. A physical copy runs in another place than its original, also on the same host; a
-// server that is started again runs where it ran. palloc'd.
+// Returns the place as people read it: the host, the timeline, and a number for the machine and the
+// data directory, which is not for everybody to see. A physical copy runs in another place than its
+// original, also on the same host; a server that is started again runs where it ran. palloc'd.
 const char *here();
 
 // Returns a number that stands for a place, for the rule of claims.

@@ -3,6 +3,7 @@
 // nothing wrong, and no row of the registry halts replication.
 #include "fake_clock.hpp"
 #include "ids.hpp"
+#include "mesh.hpp"
 #include "process.hpp"
 #include "registry.hpp"
 #include "server.hpp"
@@ -572,6 +573,20 @@ TEST(Settings, AreInTheRegistryFromTheFirstIdOn) {
     EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 1);
 }
 
+// A later session has said what a worker could not, once there is room for one.
+TEST(Settings, AreToldOfByALaterSessionWhereNoWorkerCouldStart) {
+    Server server(0, {"max_worker_processes = 0", "max_logical_replication_workers = 0"});
+    Session(server).run("CREATE EXTENSION snowflake");
+    Session(server).run("ALTER DATABASE postgres SET snowflake.node = 7");
+    EXPECT_EQ(Session(server).number(node), 7);
+    Session(server).run("ALTER SYSTEM SET max_worker_processes = 8");
+    server.stop();
+    server.start();
+    EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 0);
+    EXPECT_EQ(Session(server).number(node), 7);
+    wait_for(server, "SELECT count(*) FROM snowflake.nodes", "1");
+}
+
 TEST(Settings, AreToldOfByHandWhereNoWorkerCanStart) {
     const Server server(0, {"max_worker_processes = 0", "max_logical_replication_workers = 0"});
     Session(server).run("CREATE EXTENSION snowflake");
@@ -981,9 +996,15 @@ class Upgrading : public testing::TestWithParam<bool> {};
 
 TEST_P(Upgrading, OfALoneServerNeedsNoCommand) {
     const bool is_set = GetParam();
-    Server before(is_set ? 7 : 0, settings);
+    std::vector<std::string> all_settings = settings;
+    const bool has_pglogical = is_set && Mesh::available(); // but is no node of it
+    if (has_pglogical)
+        all_settings.emplace_back("shared_preload_libraries = 'pglogical'");
+    Server before(is_set ? 7 : 0, all_settings);
     Session(before).run("CREATE EXTENSION snowflake; CREATE TABLE t (id bigint DEFAULT "
                         "snowflake.nextval())");
+    if (has_pglogical)
+        Session(before).run("CREATE EXTENSION pglogical");
     if (!is_set)
         Session(before).run("SELECT snowflake.claim_node(7)");
     const std::string insert = "INSERT INTO t DEFAULT VALUES RETURNING id";
@@ -994,7 +1015,7 @@ TEST_P(Upgrading, OfALoneServerNeedsNoCommand) {
         age_acts(session);
     }
     before.stop();
-    Server after(is_set ? 7 : 0, settings);
+    Server after(is_set ? 7 : 0, all_settings);
     after.upgrade_from(before);
     Session session(after);
     const Id second = session.number(insert);
