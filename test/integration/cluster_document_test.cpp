@@ -452,8 +452,14 @@ class Upgraded : public ClusterDocument {
         upgraded->upgrade_from(north);
         // Nothing that it says brings back the number, which its former self may have.
         Session(*upgraded, "shop").run("SELECT snowflake._exchange_claims()");
-        for (const char *command : {"SELECT snowflake.node()", "SELECT snowflake.claim_node()"})
+        for (const char *command : {"SELECT snowflake.node()", "SELECT snowflake.claim_node()",
+                                    "SET snowflake.node = 1; SELECT snowflake.node()"}) {
             EXPECT_EQ(Session(*upgraded, "shop").sqlstate(command), "55000");
+            const Output output =
+                upgraded->run("psql", {"-X", "-d", upgraded->conninfo("shop"), "-c", command});
+            EXPECT_NE(output.err.find("SELECT snowflake.take_over_node();"), std::string::npos)
+                << output.err;
+        }
         servers_[name] = std::move(upgraded);
     }
 };

@@ -29,7 +29,7 @@ const char *const all_oids =
 // counts for as long as the CACHE says.
 const char *const all_functions =
     "SELECT concat_ws(' ', quote_ident(proname), prolang <> 13,"
-    " proname ~ '^(claim|release|announce|remove|ignore|separate|reserve)_',"
+    " proname ~ '^(claim|release|remove|separate|reserve)_',"
     " pronargs - pronargdefaults,"
     " (SELECT string_agg(replace(format_type(a, NULL), ' ', '~'), ' ' ORDER BY n)"
     " FROM unnest(proargtypes) WITH ORDINALITY t(a, n)))"

@@ -192,7 +192,7 @@ TEST(Joining, SettlesADoubleClaimAndTellsBoth) {
 const std::string say_nothing_when_joined = "ALTER EVENT TRIGGER _snowflake_subscription DISABLE";
 
 // Two servers are joined. A third joins them, hears nothing of what they have said before, and is
-// told to take the number of one. Nothing is announced.
+// told to take the number of one.
 TEST(Joining, AnswersAServerThatJoinsLate) {
     const Server north(0, settings);
     const Server south(0, settings);

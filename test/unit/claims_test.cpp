@@ -372,9 +372,9 @@ TEST(Claims, AreSaidAgainToARivalOnceForEachOfItsWords) {
     Act answer = again(mine, 6);
     answer.answers = rival.id;
     expect_rival({mine, rival, answer}, ActId{});
-    const Act announced = again(rival, 9);
-    expect_rival({mine, rival, answer, announced}, announced.id);
-    expect_rival({announced, rival, mine}, announced.id); // its last word alone
+    const Act repeated = again(rival, 9);
+    expect_rival({mine, rival, answer, repeated}, repeated.id);
+    expect_rival({repeated, rival, mine}, repeated.id); // its last word alone
     // An answer is not answered: two servers that each take their own claim for the better one
     // would never stop.
     Act by_rival = again(rival, 9);

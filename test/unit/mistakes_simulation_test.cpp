@@ -131,7 +131,7 @@ class World {
         }
     }
 
-    void announce(std::size_t i) {
+    void say_again(std::size_t i) {
         const auto verdict = see(at(i)).judge(at(i).setting, clock_of(at(i)));
         if (verdict.own == nullptr)
             return;
@@ -300,7 +300,7 @@ void join(World &world, std::size_t one, std::size_t other) {
 }
 
 // One server claims; the other is made by dump and restore, hears only of what is written later,
-// and claims. Nothing is announced.
+// and claims.
 TEST(Mistakes, OfServersThatCannotSeeEachOther) {
     const auto story = [](World &world) {
         const std::size_t north = world.add(new_server());
@@ -358,7 +358,6 @@ TEST(Mistakes, OfEqualSettings) {
 }
 
 // A server joins others, hears nothing of what they have said before, and claims the number of one.
-// Nobody announces anything.
 TEST(Mistakes, OfAServerThatJoinsLate) {
     const auto story = [](World &world) {
         const std::size_t north = world.add(new_server());
@@ -454,7 +453,7 @@ TEST(Mistakes, OfASilentCopyThatIsNotHeard) {
         const std::size_t copy = copy_of(world, north);
         world.subscribe(copy, north);
         world.run(10);
-        world.announce(north);
+        world.say_again(north);
         world.run(100);
         EXPECT_FALSE(world.at(north).is_stopped);
         EXPECT_TRUE(world.at(copy).is_stopped);
@@ -529,7 +528,7 @@ TEST(Mistakes, AreNotSeenInAFailover) {
         world.run(5);
         world.at(north).place = 1; // the server went on elsewhere
         world.run(20);
-        world.announce(south);
+        world.say_again(south);
         world.run(20);
         EXPECT_FALSE(world.at(north).is_stopped);
         EXPECT_FALSE(world.at(south).is_stopped);
@@ -567,7 +566,7 @@ TEST(Mistakes, OfARestoreToAnEarlierTime) {
 }
 
 // A server is lost and removed, and its number passed on. It comes back, has heard of nothing, is
-// joined anew, and announces what it had. The server that has the number now goes on.
+// joined anew, and says what it had. The server that has the number now goes on.
 TEST(Mistakes, OfALostServerThatComesBack) {
     const auto story = [](World &world) {
         const std::size_t lost = world.add(new_server());
@@ -586,8 +585,8 @@ TEST(Mistakes, OfALostServerThatComesBack) {
         world.run(20);
         world.at(lost).is_down = false;
         join(world, lost, north);
-        world.announce(lost);
-        world.announce(north);
+        world.say_again(lost);
+        world.say_again(north);
         world.run(100);
         EXPECT_FALSE(world.at(north).is_stopped);
     };
