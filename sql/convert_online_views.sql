@@ -223,6 +223,15 @@ SELECT command FROM snowflake.conversion_plan('secrets_id_seq', online => true) 
 TABLE known;
 SELECT relowner::regrole FROM pg_class WHERE oid = 'known'::regclass;
 
+-- The estimate counts them.
+CREATE TABLE large (id serial PRIMARY KEY);
+INSERT INTO large SELECT generate_series(1, 40000);
+CREATE VIEW estimate AS SELECT regexp_replace(effect, '[0-9][0-9.:]*( kB| MB)?', 'N', 'g') FROM snowflake.conversion_plan('large_id_seq'::text::regclass, online => true)
+    WHERE effect LIKE 'estimate%';
+TABLE estimate;
+CREATE MATERIALIZED VIEW of_large AS SELECT id FROM large;
+TABLE estimate;
+
 SET client_min_messages = error;
 DROP SCHEMA views CASCADE;
 DROP ROLE regress_views_reader;

@@ -32,10 +32,16 @@ DECLARE
     disk constant numeric := 1.4;
     bytes constant bigint := (
         SELECT sum(w.bytes) FROM snowflake._online_work(work.shadows, work.indexes) w WHERE NOT w.is_done AND w.index IS NULL);
+    -- A materialized view takes the time of its query, and its size again.
+    views constant bigint := (SELECT sum(pg_total_relation_size(t.original)) FROM unnest(work.views) t WHERE NOT t.is_ready);
 BEGIN
-    RETURN format('estimate: %s at %s a second, for %s of tables and indexes; up to %s of WAL; at the peak %s more on disk',
-                  justify_interval(make_interval(secs => ceil(bytes::numeric / bytes_a_second)::double precision)),
-                  pg_size_pretty(bytes_a_second), pg_size_pretty(bytes), pg_size_pretty(wal * bytes), pg_size_pretty(trunc(disk * bytes)))
+    RETURN concat(
+            format('estimate: %s at %s a second, for %s of tables and indexes; ',
+                   justify_interval(make_interval(secs => ceil(bytes::numeric / bytes_a_second)::double precision)),
+                   pg_size_pretty(bytes_a_second), pg_size_pretty(bytes)),
+            'the time of a REFRESH of materialized views (' || pg_size_pretty(nullif(views, 0)) || '); ',
+            format('up to %s of WAL; at the peak %s more on disk',
+                   pg_size_pretty(wal * bytes + coalesce(views, 0)), pg_size_pretty(trunc(disk * bytes + coalesce(views, 0)))))
         WHERE snowflake._is_large(bytes);
 END
 $function$;
