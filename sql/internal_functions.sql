@@ -76,7 +76,7 @@ SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('for
 SELECT hostile.called('_last_value(''snowflake.id_seq'')');
 SELECT hostile.called('_greatest_value(''closed.parent'', 4::smallint)');
 SELECT hostile.called('_as_of_now(''SELECT $1'', ROW(1, 2))');
-SELECT hostile.called('_fill_pages(''closed.child'', ''{}'', ''{}'', 0, 1, false)');
+SELECT hostile.called('_fill_pages(''closed.child'', 0, 1, false)');
 SELECT hostile.called('_lock(''closed.child''::regclass)');
 SELECT hostile.called('_wait_for_holders(''closed.child''::regclass)');
 SELECT hostile.called('_hold_definition(''closed.child''::regclass)');
@@ -90,13 +90,36 @@ SELECT snowflake._expressions_with_names('pg_constraint', k.oid, relation, '{1}'
     FROM pg_constraint k, unnest('{closed.parent, closed.child, 0}'::regclass[]) relation
     WHERE k.conrelid = 'closed.parent'::regclass AND k.contype = 'c' ORDER BY relation DESC;
 SELECT snowflake._expressions_with_names('pg_rewrite', oid, ev_class, '{1}', '{x}') FROM pg_rewrite WHERE ev_class = 'closed.seen'::regclass;
--- A key is not filled: no trigger would look at the foreign keys that refer to it.
-CREATE TABLE hostile.referenced (id integer, key bigint UNIQUE);
-CREATE TABLE hostile.refers (key bigint REFERENCES hostile.referenced (key));
-INSERT INTO hostile.referenced VALUES (1, 100);
-INSERT INTO hostile.refers VALUES (100);
-SELECT snowflake._fill_pages('hostile.referenced', '{1}', '{2}', 0, 100, false);
-SELECT * FROM hostile.referenced;
+-- Only a pair that a check and a trigger ALWAYS prove is filled, and not where a key, a check that is valid or a generated
+-- column counts on the number that is there: nothing would look at the row.
+CREATE TABLE hostile.filled (id integer, snowflake_id bigint);
+INSERT INTO hostile.filled VALUES (1, 100);
+SELECT snowflake._fill_pages('hostile.filled', 0, 100, false);
+ALTER TABLE hostile.filled ADD CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id) NOT VALID;
+CREATE TRIGGER "~snowflake_id" BEFORE INSERT OR UPDATE ON hostile.filled FOR EACH ROW
+    WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id OR NEW.id IS NULL) EXECUTE FUNCTION snowflake._keep_shadow('x');
+SELECT snowflake._fill_pages('hostile.filled', 0, 100, false);
+ALTER TABLE hostile.filled ENABLE ALWAYS TRIGGER "~snowflake_id";
+CREATE FUNCTION hostile.filled_with(definition text, undo text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'ALTER TABLE hostile.filled ' || definition;
+    BEGIN
+        RETURN (SELECT filled FROM snowflake._fill_pages('hostile.filled', 0, 100, false));
+    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        EXECUTE 'ALTER TABLE hostile.filled ' || undo;
+        RETURN NULL;
+    END;
+END $$;
+SELECT definition, hostile.filled_with('ADD CONSTRAINT c ' || definition, 'DROP CONSTRAINT c CASCADE')
+    FROM unnest('{UNIQUE (snowflake_id), CHECK (snowflake_id > 50)}'::text[]) definition;
+SELECT hostile.filled_with('ADD COLUMN made bigint GENERATED ALWAYS AS (snowflake_id + 1) STORED', 'DROP COLUMN made');
+CREATE TABLE hostile.referenced (id bigint PRIMARY KEY);
+INSERT INTO hostile.referenced VALUES (100);
+SELECT hostile.filled_with('ADD CONSTRAINT c FOREIGN KEY (snowflake_id) REFERENCES hostile.referenced', 'DROP CONSTRAINT c');
+SELECT * FROM hostile.filled;
+SELECT hostile.filled_with('ADD CONSTRAINT c CHECK (snowflake_id < 50) NOT VALID', '');
+SELECT * FROM hostile.filled;
+DROP TABLE hostile.filled, hostile.referenced;
 -- A query that is handed over is one that the caller could run, and returns a row if one is needed.
 CREATE TYPE hostile.pair AS (a integer, b text);
 SELECT snowflake._as_of_now('SELECT $1', ROW(1, 'x')::hostile.pair);
@@ -110,6 +133,7 @@ SELECT snowflake._as_of_now('COPY hostile.none TO STDOUT', ROW(1, 'x')::hostile.
 SELECT snowflake._as_of_now('DELETE FROM closed.parent RETURNING $1', ROW(1, 'x')::hostile.pair);
 SELECT snowflake._as_of_now('SELECT $1', ROW(1, 2));
 SELECT snowflake._rehearse('{NULL}', '', 'SELECT $1', ROW(1, 'x')::hostile.pair);
+SELECT snowflake._obstacle_of_misfit('mastodon');
 SELECT snowflake._rehearse('{0, 1259}', '', 'SELECT $1', ROW(1, 'x')::hostile.pair);
 SELECT snowflake._rehearse('{}', '', 'SET search_path = x', ROW(1, 'x')::hostile.pair);
 SET SESSION AUTHORIZATION regress_snowflake_guest;

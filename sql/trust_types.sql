@@ -239,7 +239,7 @@ DROP TABLE posts, comments, draws CASCADE;
 SELECT snowflake._run_as('BEGIN', 'regress_snowflake_mallory'::regrole, NULL, NULL);
 SELECT snowflake._run_as('COPY pg_class TO STDOUT', 'regress_snowflake_mallory'::regrole, NULL, NULL);
 BEGIN READ ONLY;
-SELECT snowflake._fill_pages('fails', '{1}', '{2}', 0, 10, false);
+SELECT snowflake._fill_pages('fails', 0, 10, false);
 ROLLBACK;
 BEGIN READ ONLY;
 SELECT snowflake._hold_schema('fails'::regclass);

@@ -3,6 +3,7 @@
 #include "definitions.hpp"
 #include "server/acting_role.hpp"
 #include "server/relations.hpp"
+#include "server/schema.hpp"
 
 namespace snowflake::shadow {
 
@@ -113,10 +114,69 @@ struct Work {
     TupleTableSlot *locked;
     TupleTableSlot *changed;
     Snapshot snapshot;
-    const Bitmapset *keys; // columns that foreign keys can refer to
+    const Bitmapset *bound; // columns that must not be filled
     const Pair *pairs;
     int count;
 };
+
+// The pairs of a table.
+struct Pairs {
+    Pair *pairs;
+    int count;
+};
+
+// Whether the owner of the table has signed a trigger as one that keeps a shadow: others can make
+// one, but not let it fire ALWAYS.
+bool is_signed(const Trigger &trigger) {
+    return trigger.tgenabled == TRIGGER_FIRES_ALWAYS && TRIGGER_FOR_ROW(trigger.tgtype) &&
+           TRIGGER_FOR_BEFORE(trigger.tgtype) &&
+           get_func_namespace(trigger.tgfoid) == schema::find() &&
+           std::strcmp(get_func_name(trigger.tgfoid), "_keep_shadow") == 0;
+}
+
+// Returns the pairs that triggers keep. Raises 55000 if there are none.
+Pairs kept_pairs(Relation table) {
+    const TriggerDesc *triggers = table->trigdesc;
+    Pairs kept{};
+    for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+        const Trigger &trigger = triggers->triggers[i];
+        const Pair pair =
+            is_signed(trigger) ? comparison_of(trigger, RelationGetDescr(table)).pair : Pair{};
+        if (pair.shadow == InvalidAttrNumber)
+            continue;
+        if (kept.pairs == nullptr)
+            kept.pairs = server::allocate_array<Pair>(triggers->numtriggers);
+        kept.pairs[kept.count++] = pair;
+    }
+    if (kept.count == 0)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("no trigger keeps the shadow columns of table %s",
+                       server::qualified_name(RelationGetRelid(table))),
+                errhint("Ask conversion_plan(..., online => true) for what is left to do."));
+    return kept;
+}
+
+// The columns of whose numbers something depends that a fill does not look at: keys that others may
+// refer to, foreign keys, checks that are valid, and what generated columns are made from. A shadow
+// gets them once it is filled.
+Bitmapset *bound_columns(Relation table) {
+    Bitmapset *bound = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_KEY);
+    const List *keys = RelationGetFKeyList(table);
+    for (int i = 0; i < list_length(keys); ++i) {
+        const auto *key = static_cast<const ForeignKeyCacheInfo *>(list_nth(keys, i));
+        for (int column = 0; column < key->nkeys; ++column)
+            bound = bms_add_member(bound, key->conkey[column] - FirstLowInvalidHeapAttributeNumber);
+    }
+    TupleDesc columns = RelationGetDescr(table);
+    const TupleConstr *rules = columns->constr;
+    for (int i = 0; rules != nullptr && i < rules->num_check; ++i)
+        if (rules->check[i].ccvalid)
+            pull_varattnos(static_cast<Node *>(stringToNode(rules->check[i].ccbin)), 1, &bound);
+    for (int i = 0; rules != nullptr && i < rules->num_defval; ++i)
+        if (TupleDescAttr(columns, rules->defval[i].adnum - 1)->attgenerated != '\0')
+            pull_varattnos(static_cast<Node *>(stringToNode(rules->defval[i].adbin)), 1, &bound);
+    return bound;
+}
 
 bool differs(TupleTableSlot *row, const Pair &pair) {
     bool source_is_null = true;
@@ -146,15 +206,15 @@ void require_null_allowed(const Work &work, const Pair &pair) {
             errtablecol(work.table, pair.shadow));
 }
 
-// No trigger of a foreign key looks at a row that is filled. A shadow gets its index once it is
-// filled; a column that has one already is a key that others may refer to.
-void require_no_key(const Work &work, const Pair &pair) {
-    if (bms_is_member(pair.shadow - FirstLowInvalidHeapAttributeNumber, work.keys))
+void require_not_bound(const Work &work, const Pair &pair) {
+    if (bms_is_member(pair.shadow - FirstLowInvalidHeapAttributeNumber, work.bound))
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("column \"%s\" of table \"%s\" has a unique index, and cannot be filled",
+            errmsg("column \"%s\" of table \"%s\" cannot be filled",
                    NameStr(TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1)->attname),
-                   RelationGetRelationName(work.table)));
+                   RelationGetRelationName(work.table)),
+            errdetail("It has a unique index, a foreign key, a valid check or a generated column, "
+                      "and another number than the column whose place it is to take."));
 }
 
 // Stores in work.changed a row with its shadows filled.
@@ -168,7 +228,7 @@ void change(const Work &work, TupleTableSlot *row) {
         const int source = work.pairs[i].source - 1;
         const int shadow = work.pairs[i].shadow - 1;
         if (differs(row, work.pairs[i]))
-            require_no_key(work, work.pairs[i]);
+            require_not_bound(work, work.pairs[i]);
         work.changed->tts_isnull[shadow] = row->tts_isnull[source];
         if (row->tts_isnull[source])
             require_null_allowed(work, work.pairs[i]);
@@ -244,17 +304,12 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
-Relation lock_table_to_fill(Oid oid, const Pair *pairs, int count) {
+Relation lock_table_to_fill(Oid oid) {
     Relation table = relations::open(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a table that is stored as a heap",
                        RelationGetRelationName(table)));
-    for (int i = 0; i < count; ++i)
-        if (!is_pair(RelationGetDescr(table), pairs[i]))
-            ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("table \"%s\" does not have the shadow columns any more",
-                           RelationGetRelationName(table)));
     CheckCmdReplicaIdentity(table, CMD_UPDATE);
     return table;
 }
@@ -316,11 +371,12 @@ HeapTuple row_with_shadow(const TriggerData &trigger, FmgrInfo *function) {
     return heap_modify_tuple_by_cols(tuple, row, 1, &attribute, &value, &is_null);
 }
 
-Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits) {
+Filled fill(Oid table_oid, Pages pages, bool waits) {
     PreventCommandIfReadOnly("_fill_pages()");
     PreventCommandDuringRecovery("_fill_pages()");
     PreventCommandIfParallelMode("_fill_pages()");
-    Relation table = lock_table_to_fill(table_oid, pairs, count);
+    Relation table = lock_table_to_fill(table_oid);
+    const Pairs kept = kept_pairs(table);
     pages.end = std::min(pages.end, RelationGetNumberOfBlocks(table));
     Filled filled{};
     if (pages.first < pages.end) {
@@ -339,9 +395,9 @@ Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits
                            .changed =
                                MakeSingleTupleTableSlot(RelationGetDescr(table), &TTSOpsVirtual),
                            .snapshot = snapshot,
-                           .keys = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_KEY),
-                           .pairs = pairs,
-                           .count = count};
+                           .bound = bound_columns(table),
+                           .pairs = kept.pairs,
+                           .count = kept.count};
         definitions::run_banned([&] { filled = fill_pages(work, pages, waits); });
         ExecDropSingleTupleTableSlot(work.found);
         ExecDropSingleTupleTableSlot(work.locked);

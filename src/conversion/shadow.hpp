@@ -51,13 +51,14 @@ struct Pages {
     BlockNumber end;
 };
 
-// Gives the shadows of a table the numbers of their sources where they differ. Changes nothing
-// else: no trigger, rule or policy has a say. It leaves out rows that others have locked; or, if it
-// waits, ends with the first row that it has changed, and so waits while it holds no other row.
-// Evaluates the expressions of indexes as the owner. Raises 42501
-// unless the current role has the rights of the owner, 42P01 if there is no such table, 42809 if it
-// is not stored as a heap, 55000 if a column is none of these any more, 23502 if a shadow that is
-// NOT NULL would become null.
-Filled fill(Oid table_oid, const Pair *pairs, int count, Pages pages, bool waits);
+// Gives the shadows of a table the numbers of their sources where they differ: those which the
+// owner of the table lets a trigger keep. Changes nothing else: no trigger, rule or policy has a
+// say. It leaves out rows that others have locked; or, if it waits, ends with the first row that it
+// has changed, and so waits while it holds no other row. Evaluates the expressions of indexes as
+// the owner. Raises 42501 unless the current role has the rights of the owner, 42P01 if there is no
+// such table, 42809 if it is not stored as a heap, 55000 if no trigger keeps a shadow, or if a row
+// to be changed has a number that a constraint or a generated column counts on, 23502 if a shadow
+// that is NOT NULL would become null.
+Filled fill(Oid table_oid, Pages pages, bool waits);
 
 } // namespace snowflake::shadow

@@ -17,11 +17,6 @@ bool is_callers_own() {
     return !InSecurityRestrictedOperation() && !InLocalUserIdChange();
 }
 
-struct Pairs {
-    shadow::Pair *pairs;
-    int count;
-};
-
 // Other names of columns.
 struct Names {
     AttrNumber *attributes;
@@ -45,16 +40,6 @@ Datum *items_of(Datum argument, Oid type, int *count) {
                 errmsg("columns and what belongs to them must be as many, and not null"));
     *count = found;
     return items;
-}
-
-Pairs pairs_argument(Datum sources_argument, Datum shadows_argument) {
-    int count = -1;
-    const Datum *sources = items_of(sources_argument, INT2OID, &count);
-    const Datum *shadows = items_of(shadows_argument, INT2OID, &count);
-    const Pairs pairs = {.pairs = server::allocate_array<shadow::Pair>(count), .count = count};
-    for (int i = 0; i < count; ++i)
-        pairs.pairs[i] = {.source = DatumGetInt16(sources[i]), .shadow = DatumGetInt16(shadows[i])};
-    return pairs;
 }
 
 Names names_argument(Datum attributes_argument, Datum names_argument) {
@@ -134,15 +119,13 @@ Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
-// _fill_pages(regclass, smallint[], smallint[], bigint, bigint, boolean) returns record
-// (filled bigint, in_use bigint)
+// _fill_pages(regclass, bigint, bigint, boolean) returns record (filled bigint, in_use bigint)
 SNOWFLAKE_FUNCTION(snowflake_fill_pages);
 Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
-    const Pairs pairs = pairs_argument(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
     const shadow::Filled filled = shadow::fill(
-        PG_GETARG_OID(0), pairs.pairs, pairs.count,
-        {.first = page_argument(PG_GETARG_DATUM(3)), .end = page_argument(PG_GETARG_DATUM(4))},
-        PG_GETARG_BOOL(5));
+        PG_GETARG_OID(0),
+        {.first = page_argument(PG_GETARG_DATUM(1)), .end = page_argument(PG_GETARG_DATUM(2))},
+        PG_GETARG_BOOL(3));
     Datum values[] = {Int64GetDatum(filled.rows), Int64GetDatum(filled.in_use)};
     bool nulls[] = {false, false};
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));

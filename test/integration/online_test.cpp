@@ -272,7 +272,7 @@ TEST_F(Online, LocksThatKeepOthersOutAreHeldOverNoRow) {
         if (command.starts_with("CALL ") && !command.starts_with(fill_view)) {
             const std::string table = command.substr(command.rfind(", ") + 2);
             const Footprint batch =
-                footprint_of(session, "SELECT snowflake._fill_range(" +
+                footprint_of(session, "SELECT snowflake._fill_pages(" +
                                           table.substr(0, table.size() - 1) + ", 0, 5, false)");
             EXPECT_EQ(batch.strong_locks, 0);
         }
@@ -306,7 +306,7 @@ TEST_F(Online, ChecksAreValidatedBesideWriters) {
     session.run(rows(1000));
     session.run("SELECT snowflake._add_shadows('customers_id_seq', 'customers'), "
                 "snowflake._add_shadows('customers_id_seq', 'orders')");
-    session.run("SELECT snowflake._fill_range('customers', 0, 1000, false)");
+    session.run("SELECT snowflake._fill_pages('customers', 0, 1000, false)");
     const std::string check =
         session.text("SELECT snowflake._next_check_to_validate('customers_id_seq', 'customers')");
     const Footprint footprint =

@@ -78,28 +78,6 @@ BEGIN
 END
 $function$;
 
--- Fills the shadow columns of the rows on some pages of a table.
-CREATE FUNCTION snowflake._fill_range(
-        tab regclass, first_page bigint, end_page bigint, waits boolean,
-        OUT filled bigint, OUT in_use bigint)
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    AS $function$
-DECLARE
-    sources smallint[];
-    shadows smallint[];
-BEGIN
-    SELECT array_agg(p.attnum ORDER BY p.attnum), array_agg(p.shadow ORDER BY p.attnum) INTO sources, shadows
-        FROM snowflake._shadow_pairs(tab) p WHERE p.trigger_name IS NOT NULL;
-    IF sources IS NULL THEN
-        RAISE EXCEPTION 'no trigger keeps the shadow columns of table %', tab
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
-    END IF;
-    SELECT x.filled, x.in_use INTO filled, in_use
-        FROM snowflake._fill_pages(tab, sources, shadows, first_page, end_page, waits) x;
-END
-$function$;
-
 -- Fills the shadow columns on the next pages of a table. The batch after this one takes as many pages as go into a
 -- tenth of a second.
 CREATE FUNCTION snowflake._fill_batch(progress snowflake._fill_progress)
@@ -112,7 +90,7 @@ DECLARE
     outcome record;
     took double precision;
 BEGIN
-    outcome := snowflake._fill_range(progress.tab, progress.page, end_page, false);
+    outcome := snowflake._fill_pages(progress.tab, progress.page, end_page, false);
     IF outcome.in_use > 0 THEN
         progress.first_pages := progress.first_pages || progress.page;
         progress.end_pages := progress.end_pages || end_page;
@@ -134,7 +112,7 @@ CREATE FUNCTION snowflake._fill_rows_left_out(progress snowflake._fill_progress)
     AS $function$
 DECLARE
     outcome constant record :=
-        snowflake._fill_range(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits);
+        snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits);
 BEGIN
     progress.waits := NOT progress.waits AND outcome.in_use > 0;
     IF NOT progress.waits AND outcome.filled = 0 THEN

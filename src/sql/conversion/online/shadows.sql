@@ -23,10 +23,10 @@ CREATE FUNCTION snowflake._compared_by(
     AS 'MODULE_PATHNAME', 'snowflake_compared_by'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- Fills the shadows of the rows on some pages of a table, and changes nothing else. Runs no trigger, rule or policy.
+-- Fills the shadows that triggers keep in the rows on some pages of a table, and changes nothing else. Runs no trigger, rule or
+-- policy.
 CREATE FUNCTION snowflake._fill_pages(
-        tab regclass, sources smallint[], shadows smallint[],
-        first_page bigint, end_page bigint,
+        tab regclass, first_page bigint, end_page bigint,
         waits boolean,       -- for a row that is locked; then the call ends with the first row that it has changed
         OUT filled bigint,   -- how many rows it has changed
         OUT in_use bigint)   -- how many it left as they are because other sessions have locked them
