@@ -287,6 +287,12 @@ SELECT fields(snowflake.nextval('temporary')) AS after_discard;
 COMMIT;
 SELECT count(*) FROM large WHERE filler = repeat('x', 1500);
 
+-- Settings with names that the server puts elsewhere than the C library hide none of the extension's.
+\c -
+SELECT count(set_config(chr(233) || 'x.a' || n, '1', false)) AS before_the_library_is_loaded FROM generate_series(1, 500) n;
+SET snowflake.node = 7;
+SELECT snowflake.node();
+SELECT name, setting FROM pg_settings WHERE name LIKE 'snowflake.%' AND name <> 'snowflake.layout_of_new_columns' ORDER BY 1;
 DROP SEQUENCE s, other;
 DROP TABLE ids;
 DROP FUNCTION make_id, definer, fields, put;

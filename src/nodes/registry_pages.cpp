@@ -50,8 +50,9 @@ TupleDesc find_columns(Oid table) {
     return is_as_made ? columns : nullptr;
 }
 
-// Adds the rows of a page that the snapshot shows.
-void add_rows(List *&rows, Buffer buffer, Oid table, TupleDesc columns, Snapshot snapshot) {
+// Returns the rows of a page that the snapshot shows.
+List *find_rows(Buffer buffer, Oid table, Snapshot snapshot) {
+    List *rows = NIL;
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
     const auto last =
@@ -64,13 +65,20 @@ void add_rows(List *&rows, Buffer buffer, Oid table, TupleDesc columns, Snapshot
                             .t_self = server::tid_of_row(BufferGetBlockNumber(buffer), number),
                             .t_tableOid = table,
                             .t_data = reinterpret_cast<HeapTupleHeader>(PageGetItem(page, item))};
-        if (!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
-            continue;
-        auto *row = static_cast<Row *>(palloc(sizeof(Row)));
-        *row = registry::row_of(heap_copytuple(&tuple), columns);
-        rows = lappend(rows, row);
+        if (HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+            rows = lappend(rows, heap_copytuple(&tuple));
     }
     LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+    return rows;
+}
+
+// Returns a row with all that it holds: a long text stands in another table, and may be gone from
+// there once this one is not locked any more.
+Row *whole_row(HeapTuple tuple, TupleDesc columns) {
+    auto *row = static_cast<Row *>(palloc(sizeof(Row)));
+    *row = registry::row_of(
+        HeapTupleHasExternal(tuple) ? toast_flatten_tuple(tuple, columns) : tuple, columns);
+    return row;
 }
 
 // Reads a table that is locked.
@@ -89,8 +97,10 @@ std::optional<List *> read_locked(Oid table, Snapshot snapshot) {
     for (BlockNumber number = 0; number < pages; ++number) {
         const Buffer buffer =
             ReadBufferWithoutRelcache(locator, MAIN_FORKNUM, number, RBM_NORMAL, nullptr, true);
-        add_rows(rows, buffer, table, columns, snapshot);
+        const List *found = find_rows(buffer, table, snapshot);
         ReleaseBuffer(buffer);
+        for (int i = 0; i < list_length(found); ++i)
+            rows = lappend(rows, whole_row(static_cast<HeapTuple>(list_nth(found, i)), columns));
     }
     return rows;
 }

@@ -23,6 +23,7 @@ extern "C" {
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/relation.h"
@@ -336,13 +337,24 @@ inline TimestampTz start_in_session_of(const HolderId &holder) {
 }
 
 #if PG_VERSION_NUM < 160000
+// Compares names of settings as the server does: it folds the letters of ASCII, and takes the other
+// bytes, which names of settings of users may have, for signed or unsigned as the machine does.
+inline bool is_name_before(const char *one, const char *other) {
+    const auto folded = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : +c; };
+    while (*one != '\0' && folded(*one) == folded(*other)) {
+        ++one;
+        ++other;
+    }
+    return folded(*one) < folded(*other);
+}
+
 // Returns where the server keeps a setting among the first count ones, or would: they are in the
 // order of their names.
 inline config_generic **slot_of_setting(const char *name, int count) {
     config_generic **all = get_guc_variables();
     return std::lower_bound(all, all + count, name,
                             [](const config_generic *one, const char *other) {
-                                return pg_strcasecmp(one->name, other) < 0;
+                                return is_name_before(one->name, other);
                             });
 }
 #endif
