@@ -5,18 +5,21 @@
 -- command drops. One in C would make every DROP SCHEMA fail where the library is gone, so the text of the command
 -- has to do. Quoted names that only contain the name are others. DROP OWNED drops the extension of a role that it names, or
 -- that runs it. A routine or a DO block may put the name together, and a text may escape its letters: only a query that is
--- one plain DROP OWNED is known to name all its roles.
+-- one plain DROP OWNED is known to name all its roles. A role that drops what is its own need not have the right to use the
+-- schema: the function runs with the rights of its owner.
 CREATE FUNCTION snowflake._refuse_to_drop()
     RETURNS event_trigger
     LANGUAGE plpgsql
+    SECURITY DEFINER
     AS $function$
 DECLARE
     owner constant name := pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake'));
+    caller constant name := coalesce(nullif(current_setting('role'), 'none'), session_user);
     concerns_extension constant boolean :=
         CASE tg_tag
             WHEN 'DROP OWNED' THEN
                 (current_query() ~* '^\s*DROP\s+OWNED\s[^;&]*;?\s*$') IS NOT TRUE
-                OR owner = current_user AND current_query() ~* '\mcurrent_(user|role)\M'
+                OR owner = caller AND current_query() ~* '\mcurrent_(user|role)\M'
                 OR owner = session_user AND current_query() ~* '\msession_user\M'
                 OR position(replace(lower(owner), '"', '') IN replace(lower(current_query()), '"', '')) > 0
             ELSE
