@@ -94,6 +94,7 @@ BEGIN
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 IF state.wanted <@ wanted IS NOT FALSE THEN
+                    PERFORM snowflake._require_visible(state.constraints);
                     RETURN state;
                 END IF;
             END IF;

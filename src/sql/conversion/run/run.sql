@@ -184,7 +184,6 @@ DECLARE
 BEGIN
     state := snowflake._state_under_locks(request, CASE WHEN request.stage IS NULL THEN current_setting('lock_timeout')::interval
                                                         ELSE snowflake._patience_of_stage() END);
-    PERFORM snowflake._require_visible(state.constraints);
     IF NOT request.is_back AND snowflake._makes_snowflakes(request.wishes) AND coalesce(request.stage, 'swap') = 'swap' THEN
         PERFORM snowflake._require_smaller_numbers(state.part);
     END IF;
