@@ -12,6 +12,13 @@ BEGIN
 END
 $function$;
 
+-- Returns why no ID can be made now in a layout.
+CREATE FUNCTION snowflake._why_unusable(layout snowflake.layout)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN format(CASE (snowflake.describe(layout)).nodes WHEN 1 THEN 'the layout "%s" has no room for a node'
+                                                          ELSE 'no ID can be made at this time in the layout "%s"' END, layout);
+
 -- Says that the node of this instance does not fit a layout; NULL: it fits, or there is none. Nothing is looked up for a
 -- layout that has room for every node.
 CREATE FUNCTION snowflake._node_misfit(layout snowflake.layout)
@@ -41,11 +48,13 @@ CREATE FUNCTION snowflake._obstacle_of_misfit(layout snowflake.layout)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
+    nodes constant bigint := (snowflake.describe(layout)).nodes;
     misfit constant text := snowflake._node_misfit(layout);
 BEGIN
-    RETURN CASE WHEN misfit IS NOT NULL
+    RETURN CASE WHEN nodes = 1 THEN snowflake._why_unusable(layout)
+                WHEN misfit IS NOT NULL
                 THEN format('%s (SELECT snowflake.release_node(); SELECT snowflake.claim_node(%s))', misfit,
-                            (snowflake.node() - 1) % ((snowflake.describe(layout)).nodes - 1) + 1) END;
+                            (snowflake.node() - 1) % (nodes - 1) + 1) END;
 END
 $function$;
 
@@ -118,7 +127,7 @@ CREATE FUNCTION snowflake._layout_obstacles(part snowflake._conversion_part)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('no ID can be made at this time in the layout "%s"', part.layout) WHERE NOT snowflake._is_usable_now(part.layout)
+        SELECT snowflake._why_unusable(part.layout) WHERE NOT snowflake._is_usable_now(part.layout)
         UNION ALL
         SELECT CASE WHEN snowflake._last_value(part.seq) >= snowflake.from_timestamp(clock_timestamp(), part.layout)
                     THEN format('sequence %s has made IDs above those of the layout "%s" at this time', part.seq, part.layout)

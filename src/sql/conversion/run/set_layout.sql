@@ -16,7 +16,7 @@ BEGIN
         RETURN;
     END IF;
     IF NOT snowflake._is_usable_now(layout) THEN
-        RAISE EXCEPTION 'no ID can be made at this time in the layout "%"', layout
+        RAISE EXCEPTION '%', snowflake._why_unusable(layout)
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Choose a layout from: SELECT name, nodes, epoch, last_timestamp FROM snowflake.layouts;';
     END IF;
