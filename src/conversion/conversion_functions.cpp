@@ -423,6 +423,15 @@ Datum snowflake_glimpse_last_value(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(value);
 }
 
+// _glimpse_size(oid) returns bigint
+SNOWFLAKE_FUNCTION(snowflake_glimpse_size);
+Datum snowflake_glimpse_size(PG_FUNCTION_ARGS) {
+    const std::int64_t value = relations::glimpse_size(PG_GETARG_OID(0));
+    if (value == relations::no_value)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
+}
+
 // _glimpse_greatest_value(regclass, smallint) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_glimpse_greatest_value);
 Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {

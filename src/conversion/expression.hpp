@@ -12,7 +12,7 @@ namespace snowflake::expression {
 // those of a column default, a rule or view, a routine, a constraint, an index, a policy, a
 // trigger, a publication of a table, extended statistics, a domain, or the partition key of a table
 // (class pg_partitioned_table). Returns NIL for any other object, and for one that does not exist.
-// A tree that is nested too deeply to be read is nullptr in the list: the server would end with an
+// A tree that is too long or nested too deeply is nullptr in the list: the server would end with an
 // error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
 

@@ -11,6 +11,9 @@ namespace {
 // How deeply a tree may be nested. The server's own limit is that of the stack.
 constexpr int deepest = 1000;
 
+// How many bytes the text form of a tree may have. To read one of a stranger's must not take long.
+constexpr Size longest = 8 * 1024 * 1024;
+
 // Whether the text form of a tree is nested too deeply. Brackets in names are behind a backslash.
 bool is_too_deep(const char *text_form) {
     int depth = 0;
@@ -137,6 +140,8 @@ bool collect_uses(Node *node, void *context) {
 } // namespace
 
 Node *node_of(Datum tree) {
+    if (toast_raw_datum_size(tree) > longest)
+        return nullptr;
     const char *text_form = TextDatumGetCString(tree);
     return is_too_deep(text_form) ? nullptr : static_cast<Node *>(stringToNode(text_form));
 }
@@ -184,7 +189,7 @@ Default find_default(Oid attrdef) {
     table_close(catalog, AccessShareLock);
     if (column.tree == nullptr && OidIsValid(column.relation))
         ereport(ERROR, errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
-                errmsg("default of a column of table \"%s\" is nested too deeply",
+                errmsg("default of a column of table \"%s\" is too long, or nested too deeply",
                        get_rel_name(column.relation)));
     if (column.tree == nullptr)
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),

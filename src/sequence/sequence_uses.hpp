@@ -24,7 +24,8 @@ struct Use {
     Layout layout = default_layout;
 };
 
-// Returns the tree that a catalog stores; nullptr: it is nested too deeply, or there is none.
+// Returns the tree that a catalog stores; nullptr: it is too long or nested too deeply,
+// or there is none.
 Node *node_of(Datum tree);
 
 // Returns the constant that a node is; nullptr: it is none, or null.
@@ -46,7 +47,7 @@ struct Default {
 };
 
 // Returns the default with this OID in pg_attrdef. Raises 42704 if there is none, and 54001 if it
-// is nested too deeply.
+// is too long, or nested too deeply.
 Default find_default(Oid attrdef);
 
 } // namespace snowflake::expression

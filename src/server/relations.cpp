@@ -253,4 +253,23 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute) {
     return greatest;
 }
 
+std::int64_t glimpse_size(Oid relid) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+    if (!HeapTupleIsValid(tuple))
+        return no_value;
+    auto pages =
+        static_cast<BlockNumber>(reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relpages);
+    ReleaseSysCache(tuple);
+    if (ConditionalLockRelationOid(relid, AccessShareLock)) {
+        Relation relation = try_relation_open(relid, NoLock);
+        if (relation != nullptr) {
+            if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+                pages = RelationGetNumberOfBlocks(relation);
+            relation_close(relation, NoLock);
+        }
+        UnlockRelationOid(relid, AccessShareLock);
+    }
+    return std::int64_t{pages} * BLCKSZ;
+}
+
 } // namespace snowflake::relations

@@ -59,4 +59,8 @@ bool has_greatest_value_at_hand(Oid table, AttrNumber attribute);
 std::int64_t glimpse_last_value(Oid sequence);
 std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 
+// Returns how many bytes a relation has; where somebody has locked it against readers, how many it
+// had when the server counted them last; no_value: there is no such relation.
+std::int64_t glimpse_size(Oid relation);
+
 } // namespace snowflake::relations

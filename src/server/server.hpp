@@ -21,6 +21,7 @@ extern "C" {
 // postgres.h must be first; the others follow in the order of their names.
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/heaptoast.h"

@@ -110,6 +110,46 @@ COMMENT ON FUNCTION snowflake.node() IS
 -- The functions from here on run with the rights of their owner. Operators and applications then need
 -- the right to call them, and no other.
 
+-- Returns the publications of a table. The server's own view of them locks all tables that a publication has.
+CREATE FUNCTION snowflake._publications_of(tab regclass)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT p.oid
+            FROM pg_class c
+            CROSS JOIN pg_publication p
+            CROSS JOIN LATERAL (
+                -- The table, and those that it is a partition of, which are published with it.
+                SELECT bool_or(whole.oid = tab), bool_or(whole.oid <> tab)
+                    FROM pg_class whole
+                    WHERE (whole.oid = tab OR whole.oid IN (SELECT pg_partition_ancestors(tab)))
+                      AND (p.puballtables
+                           OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid AND n.pnnspid = whole.relnamespace)
+                           OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = whole.oid))
+            ) published(itself, as_partition)
+            WHERE c.oid = tab AND pg_relation_is_publishable(tab)
+              AND CASE WHEN p.pubviaroot THEN published.itself AND NOT published.as_partition
+                       ELSE c.relkind <> 'p' AND (published.itself OR published.as_partition) END;
+END
+$function$;
+
+-- Returns a table of an extension, wherever it stands; NULL: there is none.
+CREATE FUNCTION snowflake._table_of(extension name, relname name)
+    RETURNS regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT c.oid FROM pg_extension x
+                JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.deptype = 'e'
+                                AND d.classid = 'pg_class'::regclass
+                JOIN pg_class c ON c.oid = d.objid AND c.relname = _table_of.relname AND c.relkind = 'r'
+                WHERE x.extname = extension
+                ORDER BY c.oid LIMIT 1);
+END
+$function$;
+
 -- Publishes the registry by itself, whatever else is published: to a subscriber of this publication the name and the
 -- rows are the same on all servers. The publication is made when a server claims a number or subscribes to another, not
 -- by CREATE EXTENSION: the one that a dump contains is there by then. It is no part of the extension, since pg_dump
@@ -126,8 +166,8 @@ BEGIN
         RETURN;
     ELSIF owner IS NULL THEN
         CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
-    ELSIF NOT EXISTS (SELECT FROM pg_publication_tables
-                          WHERE pubname = 'snowflake_nodes' AND schemaname = 'snowflake' AND tablename = 'nodes') THEN
+    ELSIF NOT EXISTS (SELECT FROM pg_publication
+                          WHERE pubname = 'snowflake_nodes' AND oid IN (SELECT snowflake._publications_of('snowflake.nodes'))) THEN
         -- Others who own the publication could publish what they like under its name.
         IF owner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
                          UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
@@ -147,16 +187,15 @@ CREATE FUNCTION snowflake._receives_no_claims()
     LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
     AS $function$
 DECLARE
-    replicator text;
+    subscriptions regclass;
     receives boolean;
 BEGIN
     IF EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = 'snowflake.nodes'::regclass) THEN
         RETURN false;
     END IF;
-    FOREACH replicator IN ARRAY ARRAY['pglogical', 'spock'] LOOP
-        CONTINUE WHEN to_regclass(replicator || '.subscription') IS NULL
-                      OR NOT EXISTS (SELECT FROM pg_extension WHERE extname = replicator);
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I.subscription)', replicator) INTO receives;
+    FOREACH subscriptions IN ARRAY ARRAY[snowflake._table_of('pglogical', 'subscription'), snowflake._table_of('spock', 'subscription')] LOOP
+        CONTINUE WHEN subscriptions IS NULL;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', subscriptions) INTO receives;
         IF receives THEN
             RETURN true;
         END IF;

@@ -66,6 +66,7 @@ CREATE FUNCTION snowflake.partition_plan(
         OUT role name)                    -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    SET lock_timeout = '2s' -- as in conversion_plan()
     AS $function$
 DECLARE
     p snowflake._partitioning;
@@ -91,6 +92,8 @@ BEGIN
     RETURN QUERY
         SELECT s.ordinality::integer, s.command, s.effect, s.size, s.role
             FROM unnest(steps) WITH ORDINALITY s;
+EXCEPTION WHEN lock_not_available THEN
+    PERFORM snowflake._raise_locked_out(format('cannot plan the partitions of table %s: a table is locked', tab));
 END
 $function$;
 COMMENT ON FUNCTION snowflake.partition_plan(regclass, interval, integer, timestamptz, boolean, name, boolean) IS

@@ -18,6 +18,11 @@ CREATE FUNCTION snowflake._conversion_names(
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
+DECLARE
+    owner constant oid := snowflake._owner(seq);
+    owners constant oid[] := ARRAY(
+        SELECT x.relowner FROM (SELECT DISTINCT t.relowner FROM pg_attrdef f JOIN pg_class t ON t.oid = f.adrelid) x
+            WHERE x.relowner = owner OR snowflake._is_taken_along(owner, x.relowner));
 BEGIN
     RETURN QUERY
         SELECT f.oid, bool_and(cardinality(used.name) > 1 OR NOT EXISTS (
@@ -28,10 +33,10 @@ BEGIN
             JOIN pg_namespace n ON n.oid = s.relnamespace
             CROSS JOIN pg_attrdef f
             JOIN pg_class t ON t.oid = f.adrelid
-            -- Few defaults make a regclass of a text. The others, and those of strangers, are not read.
+            -- Those of strangers are not read. Of the others, few make a regclass of a text.
             CROSS JOIN LATERAL (
-                SELECT CASE WHEN strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
-                            THEN t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner)
+                SELECT CASE WHEN t.relowner = ANY (owners)
+                            THEN strpos(f.adbin::text, ':funcid ' || 'regclass(text)'::regprocedure::oid || ' ') > 0
                             ELSE false END
             ) candidate(is_one)
             CROSS JOIN LATERAL (
@@ -45,7 +50,7 @@ BEGIN
 END
 $function$;
 
--- Finds the column defaults that use a sequence, and says what becomes of them.
+-- Finds the column defaults that use a sequence, and says what becomes of them. Those of strangers are not printed.
 CREATE FUNCTION snowflake._conversion_defaults(
         seq regclass,
         OUT attrdef oid, OUT relid oid, OUT attnum smallint,
@@ -61,16 +66,18 @@ DECLARE
     redirected constant boolean := snowflake.redirects_nextval();
 BEGIN
     RETURN QUERY
-        SELECT f.oid, f.adrelid, f.adnum, pg_get_expr(f.adbin, f.adrelid),
+        SELECT f.oid, f.adrelid, f.adnum, CASE WHEN along.is_one THEN pg_get_expr(f.adbin, f.adrelid) END,
                CASE WHEN redirected THEN calls.of_server ELSE calls.of_extension END,
-               num_nonnulls(calls.of_server, calls.of_extension) > 0,
-               c.relowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, c.relowner)
+               num_nonnulls(calls.of_server, calls.of_extension) > 0, along.is_one
             FROM pg_attrdef f JOIN pg_class c ON c.oid = f.adrelid
+            CROSS JOIN LATERAL (
+                SELECT c.relowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, c.relowner) OFFSET 0
+            ) along(is_one)
             -- Where the server's nextval is redirected, a default is put back to what it was. The server's nextval takes
             -- no layout.
             CROSS JOIN LATERAL (
-                SELECT snowflake._default_replaced(f.oid, seq, true),
-                       CASE WHEN redirected
+                SELECT CASE WHEN along.is_one THEN snowflake._default_replaced(f.oid, seq, true) END,
+                       CASE WHEN along.is_one AND redirected
                                  AND NOT EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) u
                                                      WHERE u.callee = 'snowflake.nextval'
                                                        AND coalesce(u.layout OPERATOR(snowflake.<>) snowflake.layout_of(seq), true))
@@ -81,6 +88,18 @@ BEGIN
                                   AND d.refclassid = 'pg_class'::regclass AND d.refobjid = seq
                             UNION ALL
                             SELECT n.attrdef FROM snowflake._conversion_names(seq) n WHERE n.is_certain);
+END
+$function$;
+
+-- Prints a default; NULL: it is too long or too deep for that.
+CREATE FUNCTION snowflake._printed(attrdef oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT pg_get_expr(f.adbin, f.adrelid) FROM pg_attrdef f WHERE f.oid = attrdef AND octet_length(f.adbin::text) < 1000000);
+EXCEPTION WHEN program_limit_exceeded THEN
+    RETURN NULL;
 END
 $function$;
 
@@ -323,13 +342,16 @@ BEGIN
                 widened => t.relkind IN ('r', 'p', 'f') AND snowflake._is_small(a.atttypid),
                 is_inherited => a.attinhcount > 0) c
         UNION ALL
-        -- A stranger's default keeps an identity from its sequence: it is set again as it was.
+        -- A stranger's default keeps an identity from its sequence: who can act for the stranger sets it again as it was.
         SELECT c.*
             FROM defaults d
             JOIN pg_attribute a ON a.attrelid = d.relid AND a.attnum = d.attnum
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN snowflake._may_become(snowflake._owner(d.relid)) THEN snowflake._printed(d.attrdef) ELSE '' END
+            ) printed(text)
             CROSS JOIN LATERAL snowflake._conversion_column(
                 a.attrelid, a.attnum, a.attname, attrdef => d.attrdef,
-                old_default => d.old_default, new_default => d.old_default, is_strangers => true) c
+                old_default => printed.text, new_default => printed.text, is_strangers => true) c
             WHERE NOT d.is_taken_along AND is_made_anew;
 END
 $function$;

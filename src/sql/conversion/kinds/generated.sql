@@ -21,10 +21,7 @@ BEGIN
             WHERE f.oid = attrdef AND a.attgenerated <> '' AND NOT a.attnotnull
               AND (a.attgenerated = 's'
                    OR NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = a.attrelid AND contype = 'c')
-                      AND NOT EXISTS (SELECT FROM pg_class t
-                                          JOIN pg_namespace n ON n.oid = t.relnamespace
-                                          JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = t.relname
-                                          WHERE t.oid = a.attrelid)));
+                      AND NOT EXISTS (SELECT snowflake._publications_of(a.attrelid))));
 END
 $function$;
 

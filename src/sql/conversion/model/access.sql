@@ -158,6 +158,17 @@ BEGIN
 END
 $function$;
 
+-- Returns the role that owns a schema. The owner of the database acts for the role that may own "public".
+CREATE FUNCTION snowflake._owner_of_schema(schema oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE n.nspowner END
+                FROM pg_namespace n JOIN pg_database b ON b.datname = current_database() WHERE n.oid = schema);
+END
+$function$;
+
 -- Returns the relation that an object is, or is on; NULL for objects of other kinds.
 CREATE FUNCTION snowflake._relation_of(class regclass, object oid)
     RETURNS oid

@@ -2,7 +2,7 @@
 -- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
 -- and relations that are read by OID (src/server/relations.hpp).
 
--- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is nested too deeply
+-- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is too long or nested too deeply
 -- to be looked into.
 CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
     RETURNS SETOF oid

@@ -75,15 +75,19 @@ CREATE FUNCTION snowflake._online_obstacles_of_searches(columns snowflake._conve
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('table %s would be read under the lock, for the greatest number in column %I: create an index on it, '
-                               'or convert with a lock', t.oid::regclass, a.attname)
-            FROM unnest(columns) c
-            CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
-            JOIN pg_class t ON t.oid = member.relid
-            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
-            WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
-              AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype AND snowflake._is_large(pg_relation_size(t.oid))
-              AND NOT snowflake._has_greatest_value_at_hand(t.oid, a.attnum);
+        SELECT format('table %s would be read under the lock, for the greatest number in column %I: create an index on it, '
+                      'or convert with a lock', searched.relid::regclass, searched.attname)
+            -- No other table is to be locked.
+            FROM (SELECT DISTINCT t.oid, a.attname, a.attnum
+                      FROM unnest(columns) c
+                      CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
+                      JOIN pg_class t ON t.oid = member.relid
+                      JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
+                      WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
+                        AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype
+                      OFFSET 0) searched(relid, attname, attnum)
+            WHERE snowflake._is_large(pg_relation_size(searched.relid))
+              AND NOT snowflake._has_greatest_value_at_hand(searched.relid, searched.attnum);
 END
 $function$;
 
@@ -147,11 +151,16 @@ BEGIN
             JOIN pg_index i ON i.indexrelid = t.original
             JOIN pg_class c ON c.oid = t.relid
             CROSS JOIN LATERAL (
-                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller.
-                SELECT DISTINCT format('names %s of %I: %I has to run the plan', pg_describe_object('pg_type'::regclass, type, 0),
-                                       pg_get_userbyid(author.oid), pg_get_userbyid(c.relowner))
+                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller. It looks their
+                -- types up by the names that the plan has: the owner of a schema can give such a name to another type.
+                SELECT DISTINCT format('names %s of %I: %s', pg_describe_object('pg_type'::regclass, type, 0), pg_get_userbyid(author.oid),
+                                       CASE WHEN snowflake._may_act_for(author.oid, c.relowner)
+                                            THEN quote_ident(pg_get_userbyid(c.relowner)) || ' has to run the plan'
+                                            ELSE 'convert with a lock' END)
                     FROM snowflake._types_read('pg_class'::regclass, t.original) type
-                    CROSS JOIN LATERAL snowflake._authors_of_type(type) author(oid)
+                    JOIN pg_type y ON y.oid = type
+                    CROSS JOIN LATERAL (SELECT snowflake._authors_of_type(type)
+                                        UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 SELECT 'could come to call another function or operator before the plan is run: convert with a lock'

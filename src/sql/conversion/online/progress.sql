@@ -2,6 +2,12 @@
 -- their indexes, and of the indexes that get twins. The catalog says what is done, and the activity of the session that fills
 -- a table how many of its pages; when that began, pg_stat_activity knows.
 
+-- Returns how many bytes a relation has, or had when the server counted them last: waits for no lock.
+CREATE FUNCTION snowflake._glimpse_size(relation oid)
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'snowflake_glimpse_size'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- A table that is filled, or an index that gets a twin.
 CREATE TYPE snowflake._online_work AS (relid regclass, index oid, bytes bigint, is_done boolean);
 
@@ -12,10 +18,13 @@ CREATE FUNCTION snowflake._online_work(shadows snowflake._shadow[], indexes snow
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT s.relid, NULL::oid, pg_relation_size(s.relid) + pg_indexes_size(s.relid), bool_and(s.is_filled)
+        SELECT s.relid, NULL::oid,
+               snowflake._glimpse_size(s.relid)
+               + (SELECT coalesce(sum(snowflake._glimpse_size(i.indexrelid)), 0)::bigint FROM pg_index i WHERE i.indrelid = s.relid),
+               bool_and(s.is_filled)
             FROM unnest(shadows) s GROUP BY s.relid
         UNION ALL
-        SELECT t.relid, t.original, pg_relation_size(t.original), t.is_ready FROM unnest(indexes) t;
+        SELECT t.relid, t.original, snowflake._glimpse_size(t.original), t.is_ready FROM unnest(indexes) t;
 END
 $function$;
 
@@ -66,6 +75,28 @@ BEGIN
 END
 $function$;
 
+-- Returns the twins of the indexes on columns, but for those of tables of which an index cannot be printed at once: an owner may
+-- have put constants into one that take a lock, or are too long.
+CREATE FUNCTION snowflake._twins_at_once(shadows snowflake._shadow[])
+    RETURNS snowflake._twin[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    SET lock_timeout = '10ms'
+    AS $function$
+DECLARE
+    tab regclass;
+    found snowflake._twin[] := '{}';
+BEGIN
+    FOR tab IN SELECT DISTINCT s.relid FROM unnest(shadows) s LOOP
+        BEGIN
+            found := found || ARRAY(SELECT t FROM snowflake._index_twins(ARRAY(SELECT s FROM unnest(shadows) s WHERE s.relid = tab)) t);
+        EXCEPTION WHEN lock_not_available OR program_limit_exceeded THEN
+            NULL;
+        END;
+    END LOOP;
+    RETURN found;
+END
+$function$;
+
 -- Lists the columns that are being widened without a long lock, and how far that has come.
 CREATE FUNCTION snowflake._conversions(
         OUT sequence text, OUT table_name regclass, OUT column_name name, OUT new_column name,
@@ -75,13 +106,14 @@ CREATE FUNCTION snowflake._conversions(
         OUT bytes_a_second bigint, -- at which the table of the column is being filled
         OUT process integer, OUT activity text)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(ARRAY(
         SELECT snowflake._conversion_column(p.relid, p.attnum, a.attname, widened => true)
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
             WHERE p.trigger_name IS NOT NULL));
+    indexes constant snowflake._twin[] := snowflake._twins_at_once(shadows);
 BEGIN
     RETURN QUERY
         WITH pair AS MATERIALIZED (
@@ -91,13 +123,13 @@ BEGIN
                    x.share, x.pid, x.query, x.query_start, x.index
                 FROM (SELECT w.*, r.*, r.page / greatest(r.pages, 1) AS share,
                              -- A table grows while it is filled.
-                             w.bytes * least(r.pages * current_setting('block_size')::integer / greatest(pg_relation_size(w.relid), 1), 1)
+                             w.bytes * least(r.pages * current_setting('block_size')::integer / greatest(snowflake._glimpse_size(w.relid), 1), 1)
                                  AS at_first
-                          FROM snowflake._online_work(shadows, ARRAY(SELECT t FROM snowflake._index_twins(shadows) t)) w
+                          FROM snowflake._online_work(shadows, indexes) w
                           LEFT JOIN LATERAL snowflake._worker_on(w.relid) r ON w.index IS NULL) x
         )
         SELECT p.sequence::text, s.relid, s.attname, s.shadow_name, s.is_filled,
-               (SELECT count(*) FROM snowflake._index_twins(shadows) t JOIN pg_index i ON i.indexrelid = t.original
+               (SELECT count(*) FROM unnest(indexes) t JOIN pg_index i ON i.indexrelid = t.original
                     WHERE t.relid = s.relid AND NOT t.is_ready
                       AND (s.attnum = ANY (i.indkey::smallint[])
                            OR EXISTS (SELECT FROM pg_depend d

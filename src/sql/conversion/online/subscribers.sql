@@ -23,9 +23,7 @@ BEGIN
                                  AND (r.prrelid = c.oid OR r.prrelid IN (SELECT pg_partition_ancestors(c.oid)))),
                c.relreplident = 'f' AND (p.pubupdate OR p.pubdelete)
             FROM pg_class c
-            JOIN pg_namespace n ON n.oid = c.relnamespace
-            JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
-            JOIN pg_publication p ON p.pubname = t.pubname
+            JOIN pg_publication p ON p.oid IN (SELECT snowflake._publications_of(c.oid))
             WHERE c.oid = ANY (tables);
     RETURN QUERY
         SELECT tab, 'pglogical', 'UPDATE pglogical.subscription SET sub_force_text_transfer = true', s.sends_new_columns, false
@@ -41,10 +39,11 @@ CREATE FUNCTION snowflake._receives(tab regclass)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
+    subscriptions constant regclass := snowflake._table_of('pglogical', 'subscription');
     by_pglogical boolean := (SELECT r.is_sent FROM snowflake._replicated_by('pglogical', tab) r);
 BEGIN
-    IF by_pglogical AND has_table_privilege('pglogical.subscription', 'SELECT') THEN
-        EXECUTE 'SELECT EXISTS (SELECT FROM pglogical.subscription)' INTO by_pglogical;
+    IF by_pglogical AND has_table_privilege(subscriptions, 'SELECT') THEN
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', subscriptions) INTO by_pglogical;
     END IF;
     RETURN by_pglogical OR EXISTS (SELECT FROM pg_subscription_rel r WHERE r.srrelid = tab);
 END

@@ -16,6 +16,29 @@ CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
                 ELSE source ~* (E'(^|\\W)' || regexp_replace(word::text, E'(\\W)', E'\\\\\\1', 'g') || E'($|\\W)') END;
 
+-- Returns the text of a routine without comments.
+CREATE FUNCTION snowflake._without_comments(source text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(regexp_replace(source, E'/[*].*?[*]/', ' ', 'g'), E'--[^\n]*', ' ', 'g');
+
+-- Returns the routines that are written in a text, without comments, but for those of extensions, and of strangers: these could
+-- be so long that to search them takes for ever.
+CREATE FUNCTION snowflake._texts(sequence_owner oid, OUT routine oid, OUT source text)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT p.oid, snowflake._without_comments(p.prosrc)
+            FROM pg_proc p
+            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+            WHERE p.oid >= 16384 AND (p.proowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, p.proowner))
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+END
+$function$;
+
 -- Describes the columns of integers whose names are those of keys that are converted, or that the caller has named and
 -- that no conversion widens along. An array is likely to have the name of a copy in the plural.
 CREATE FUNCTION snowflake._hints_of_names(part snowflake._conversion_part)
@@ -43,7 +66,7 @@ $function$;
 
 -- Describes the routines that may put keys which are converted into integers. The triggers of a table see its keys
 -- whether they name it or not.
-CREATE FUNCTION snowflake._hints_of_routines(columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._hints_of_routines(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
@@ -52,18 +75,15 @@ BEGIN
         SELECT format('%s, which sees keys of %s, has integer arguments, results or variables',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0),
                       string_agg(DISTINCT k.oid::regclass::text, ', '))
-            FROM pg_proc p
-            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-            JOIN unnest(columns) c ON NOT c.is_strangers
+            FROM snowflake._texts(part.owner) body
+            JOIN pg_proc p ON p.oid = body.routine
+            JOIN unnest(part.columns) c ON NOT c.is_strangers
             JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
-            WHERE p.oid >= 16384
-              AND (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype
+            WHERE (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype
                    && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
-                   OR p.prosrc ~* '\m(int|int2|int4|integer|smallint)\M')
-              AND (snowflake._names_word(p.prosrc, k.relname)
+                   OR body.source ~* '\m(int|int2|int4|integer|smallint)\M')
+              AND (snowflake._names_word(body.source, k.relname)
                    OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))
-              AND NOT EXISTS (SELECT FROM pg_depend d
-                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
             GROUP BY p.oid;
 END
 $function$;
@@ -78,9 +98,7 @@ BEGIN
         SELECT DISTINCT format('table %s is in publication %I: a subscriber whose column is no bigint stops at the first new ID',
                                c.relid, p.pubname)
             FROM unnest(part.columns) c
-            JOIN pg_class t ON t.oid = c.relid
-            JOIN pg_namespace n ON n.oid = t.relnamespace
-            JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = t.relname
+            JOIN pg_publication p ON p.oid IN (SELECT snowflake._publications_of(c.relid))
             WHERE NOT c.is_strangers AND NOT (part.online AND c.widened);
     RETURN QUERY
         SELECT DISTINCT format('table %s is in a replication set of %s', c.relid, s.what)
@@ -129,10 +147,10 @@ BEGIN
     RETURN QUERY
         SELECT hint
             FROM (SELECT 1, snowflake._hints_of_names(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_routines(part.columns)
+                  UNION ALL SELECT 2, snowflake._hints_of_routines(part)
                   UNION ALL SELECT 2, snowflake._hints_of_order(part)
                   UNION ALL SELECT 2, snowflake._hints_of_rules(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_sums(part.columns)
+                  UNION ALL SELECT 2, snowflake._hints_of_sums(part)
                   UNION ALL SELECT 3, snowflake._hints_of_clients(part)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
             ORDER BY kind, hint COLLATE "C";

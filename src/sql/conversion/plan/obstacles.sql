@@ -93,6 +93,10 @@ BEGIN
                               WHERE used.sequence = seq
                                 AND coalesce(used.callee, '') NOT IN ('pg_catalog.nextval', 'snowflake.nextval'));
     RETURN QUERY
+        SELECT format('default of column %I of table %s, which %I owns, is too long to be set again: '
+                      'ALTER TABLE %2$s ALTER COLUMN %1$I DROP DEFAULT', c.attname, c.relid, pg_get_userbyid(snowflake._owner(c.relid)))
+            FROM unnest(columns) c WHERE c.is_strangers AND c.new_default IS NULL;
+    RETURN QUERY
         SELECT format('default of column %I of table %s may mean this sequence or another: %s', a.attname,
                       f.adrelid::regclass, pg_get_expr(f.adbin, f.adrelid))
             FROM snowflake._conversion_names(seq) name
@@ -360,17 +364,12 @@ CREATE FUNCTION snowflake._replicated_by(
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
-    sets constant oid := (
-        SELECT c.oid FROM pg_extension x
-            JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = x.oid AND d.deptype = 'e'
-                            AND d.classid = 'pg_class'::regclass
-            JOIN pg_class c ON c.oid = d.objid AND c.relname = 'replication_set_table'
-            WHERE x.extname = replicator);
+    sets constant regclass := snowflake._table_of(replicator, 'replication_set_table');
 BEGIN
     IF sets IS NULL THEN
         is_sent := false;
-    ELSIF has_schema_privilege(replicator, 'USAGE') AND has_table_privilege(sets, 'SELECT') THEN
-        EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %s WHERE set_reloid = $1', sets::regclass)
+    ELSIF has_schema_privilege((SELECT relnamespace FROM pg_class WHERE oid = sets), 'USAGE') AND has_table_privilege(sets, 'SELECT') THEN
+        EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %s WHERE set_reloid = $1', sets)
             INTO is_sent, sends_new_columns USING tab;
     END IF;
 END

@@ -17,6 +17,7 @@ CREATE FUNCTION snowflake.conversion_plan(
         OUT role name)        -- with whose rights the command runs; NULL: the caller's
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+    SET lock_timeout = '2s' -- another role may lock what is its own, and is named in the plan, for as long as it likes
     AS $function$
 DECLARE
     part snowflake._conversion_part;
@@ -43,6 +44,8 @@ BEGIN
                          ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
                         || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s;
+EXCEPTION WHEN lock_not_available THEN
+    PERFORM snowflake._raise_locked_out(format('cannot plan the conversion of sequence %s: a table is locked', seq));
 END
 $function$;
 COMMENT ON FUNCTION snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text) IS

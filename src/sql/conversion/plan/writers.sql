@@ -1,12 +1,6 @@
 -- Writers: code of users that counts on the columns of a table, their order and their types. What stands in the text of a
 -- function is found by patterns: it is named, never changed.
 
--- Returns the text of a routine without comments.
-CREATE FUNCTION snowflake._without_comments(source text)
-    RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN regexp_replace(regexp_replace(source, E'/[*].*?[*]/', ' ', 'g'), E'--[^\n]*', ' ', 'g');
-
 -- Returns what in a text counts on the order of the columns of a table: an INSERT that names no columns, or a SELECT of all.
 -- NULL: none is found.
 CREATE FUNCTION snowflake._order_counted_on(source text, relname name)
@@ -41,7 +35,7 @@ CREATE FUNCTION snowflake._rows_taken_apart(source text)
 
 -- Returns the functions of the triggers of tables, with what in them counts on the order of columns.
 CREATE FUNCTION snowflake._triggers_that_count(
-        columns snowflake._conversion_column[],
+        part snowflake._conversion_part,
         OUT relid regclass, OUT tgname name, OUT tgfoid regprocedure, OUT what text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -49,41 +43,37 @@ CREATE FUNCTION snowflake._triggers_that_count(
 BEGIN
     RETURN QUERY
         SELECT DISTINCT g.tgrelid::regclass, g.tgname, g.tgfoid::regprocedure, found.what
-            FROM unnest(columns) c
+            FROM unnest(part.columns) c
             JOIN pg_trigger g ON g.tgrelid = c.relid AND NOT g.tgisinternal
             JOIN pg_class t ON t.oid = g.tgrelid
-            JOIN pg_proc p ON p.oid = g.tgfoid
-            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-            CROSS JOIN LATERAL (SELECT snowflake._without_comments(p.prosrc)) body(source)
+            JOIN snowflake._texts(part.owner) body ON body.routine = g.tgfoid
             CROSS JOIN LATERAL (SELECT coalesce(snowflake._rows_taken_apart(body.source),
                                                 snowflake._order_counted_on(body.source, t.relname))) found(what)
             WHERE c.widened AND found.what IS NOT NULL;
 END
 $function$;
 
--- Returns the routines that return a key under its name as an integer. A name can be chance, so a stranger's routine is none.
+-- Returns the routines that return a key under its name as an integer.
 CREATE FUNCTION snowflake._results_too_small(
         part snowflake._conversion_part,
-        OUT routine oid, OUT result text, OUT type oid, OUT relid regclass, OUT is_strangers boolean)
+        OUT routine oid, OUT result text, OUT type oid, OUT relid regclass)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT p.oid, r.name, r.type, c.relid, NOT snowflake._is_taken_along(part.owner, p.proowner)
-            FROM pg_proc p
-            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+        SELECT DISTINCT p.oid, r.name, r.type, c.relid
+            FROM snowflake._texts(part.owner) body
+            JOIN pg_proc p ON p.oid = body.routine
             CROSS JOIN LATERAL unnest(p.proallargtypes, p.proargmodes, p.proargnames) r(type, mode, name)
             JOIN unnest(part.columns) c ON c.widened
             JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
-            WHERE p.oid >= 16384 AND r.mode IN ('t', 'o', 'b') AND snowflake._is_small(r.type)
+            WHERE r.mode IN ('t', 'o', 'b') AND snowflake._is_small(r.type)
               AND r.name = ANY (snowflake._copy_names(t.relname, c.attname))
-              AND (snowflake._names_word(snowflake._without_comments(p.prosrc), t.relname)
+              AND (snowflake._names_word(body.source, t.relname)
                    OR EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-                                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum))
-              AND NOT EXISTS (SELECT FROM pg_depend d
-                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+                                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum));
 END
 $function$;
 
@@ -97,13 +87,12 @@ BEGIN
     RETURN QUERY
         SELECT format('trigger %I of table %s calls %s, which has %s, and the new column is the last one: let it list the columns, '
                       'or convert with waive => ''order''', g.tgname, g.relid, g.tgfoid, g.what), 'order'
-            FROM snowflake._triggers_that_count(part.columns) g
+            FROM snowflake._triggers_that_count(part) g
             WHERE part.online;
     RETURN QUERY
         SELECT format('%s returns %I of table %s as %s: let it return bigint, or convert with waive => ''results''',
                       pg_describe_object('pg_proc'::regclass, r.routine, 0), r.result, r.relid, format_type(r.type, -1)), 'results'
-            FROM snowflake._results_too_small(part) r
-            WHERE NOT r.is_strangers;
+            FROM snowflake._results_too_small(part) r;
 END
 $function$;
 
@@ -136,22 +125,19 @@ BEGIN
         RETURN QUERY
             SELECT format('trigger %I of table %s calls %s, which has %s: %s fits into an integer that it is written to', g.tgname, g.relid,
                           g.tgfoid, g.what, snowflake._what_is_too_large(part.wishes))
-                FROM snowflake._triggers_that_count(part.columns) g
+                FROM snowflake._triggers_that_count(part) g
                 WHERE g.what LIKE '%.*';
         RETURN;
     END IF;
     RETURN QUERY
         SELECT DISTINCT format('%s has %s, and the new column is the last one',
-                               pg_describe_object('pg_proc'::regclass, p.oid, 0), found.what)
+                               pg_describe_object('pg_proc'::regclass, body.routine, 0), found.what)
             FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
-            JOIN pg_proc p ON p.oid >= 16384 AND strpos(lower(p.prosrc), lower(replace(t.relname, '"', '""'))) > 0
-            JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-            CROSS JOIN LATERAL (SELECT snowflake._order_counted_on(snowflake._without_comments(p.prosrc), t.relname)) found(what)
+            CROSS JOIN snowflake._texts(part.owner) body
+            CROSS JOIN LATERAL (SELECT snowflake._order_counted_on(body.source, t.relname)) found(what)
             WHERE c.widened AND found.what IS NOT NULL
-              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.relid AND g.tgfoid = p.oid)
-              AND NOT EXISTS (SELECT FROM pg_depend d
-                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.relid AND g.tgfoid = body.routine);
     RETURN QUERY
         SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column '
                                'is the last one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
@@ -164,7 +150,7 @@ $function$;
 
 -- Describes the views, rules and routines that sum up columns to be widened: sum() of an integer is a bigint, that of a bigint
 -- numeric.
-CREATE FUNCTION snowflake._hints_of_sums(columns snowflake._conversion_column[])
+CREATE FUNCTION snowflake._hints_of_sums(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
@@ -172,21 +158,18 @@ BEGIN
     RETURN QUERY
         SELECT format('%s has sum(%s), which becomes numeric: a division keeps decimals', pg_describe_object(o.class, o.object, 0),
                       string_agg(DISTINCT quote_ident(c.attname), ', '))
-            FROM unnest(columns) c
+            FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
             CROSS JOIN LATERAL (
-                SELECT d.classid, d.objid, pg_get_ruledef(d.objid)
+                SELECT d.classid, d.objid,
+                       CASE d.classid WHEN 'pg_rewrite'::regclass THEN pg_get_ruledef(d.objid) ELSE pg_get_function_sqlbody(d.objid) END
                     FROM pg_depend d
-                    WHERE d.classid = 'pg_rewrite'::regclass
+                    WHERE d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
                       AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
+                      AND snowflake._is_taken_along(part.owner, snowflake._owner_of(d.classid, d.objid))
                 UNION
-                SELECT 'pg_proc'::regclass, p.oid, body.source
-                    FROM pg_proc p
-                    JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-                    CROSS JOIN LATERAL (SELECT coalesce(pg_get_function_sqlbody(p.oid), snowflake._without_comments(p.prosrc))) body(source)
-                    WHERE p.oid >= 16384 AND snowflake._names_word(body.source, t.relname)
-                      AND NOT EXISTS (SELECT FROM pg_depend d
-                                          WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+                SELECT 'pg_proc'::regclass, body.routine, body.source
+                    FROM snowflake._texts(part.owner) body WHERE snowflake._names_word(body.source, t.relname)
             ) o(class, object, source)
             CROSS JOIN LATERAL regexp_matches(o.source, E'\\msum\\s*[(]([^()]*)[)]', 'gi') summed(up)
             WHERE c.widened AND snowflake._names_word(summed.up[1], c.attname)
@@ -210,14 +193,12 @@ BEGIN
         JOIN pg_proc p ON p.oid = d.objid AND p.proname = 'pg_stat_statements' AND p.pronargs = 1
         JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
         JOIN pg_namespace n ON n.oid = p.pronamespace
-        JOIN pg_database b ON b.datname = current_database()
         WHERE x.extname = 'pg_stat_statements' AND p.proargtypes[0] = 'boolean'::regtype
-          AND snowflake._may_act_for(CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE n.nspowner END,
-                                     quote_ident(current_user)::regrole);
+          AND snowflake._may_act_for(snowflake._owner_of_schema(n.oid), quote_ident(current_user)::regrole);
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    RETURN QUERY EXECUTE format('SELECT s.query FROM %I.pg_stat_statements(true) s '
+    RETURN QUERY EXECUTE format('SELECT left(s.query, 1000) FROM %I.pg_stat_statements(true) s '
                                 'WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())', schema);
 EXCEPTION WHEN object_not_in_prerequisite_state OR insufficient_privilege THEN
     RETURN; -- The library is not preloaded, or the caller may not ask it.

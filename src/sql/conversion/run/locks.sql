@@ -3,33 +3,6 @@
 -- The tries are those of src/sql/lock.sql. Between two of them the conversion pauses: longer after each try, and several times as
 -- long as the try took, so that clients have most of the time for themselves.
 
--- Describes the sessions that hold locks of a relation that _lock() waits for, one a line; NULL: there are none. Shows of other
--- roles' sessions what pg_stat_activity shows to the caller.
-CREATE FUNCTION snowflake._holders(relation oid)
-    RETURNS text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    AS $function$
-DECLARE
-    is_sequence constant boolean := EXISTS (SELECT FROM pg_class c WHERE c.oid = _holders.relation AND c.relkind = 'S');
-BEGIN
-    RETURN (
-        SELECT string_agg(
-                   concat(coalesce('process ' || h.pid, 'a prepared transaction'), ' holds ', h.modes,
-                          ', in a transaction of ' || round(extract(epoch FROM clock_timestamp() - a.xact_start)) || ' s',
-                          CASE WHEN a.state LIKE 'idle in%' THEN ' that is idle' END,
-                          ': ' || left(regexp_replace(nullif(a.query, '<insufficient privilege>'), '\s+', ' ', 'g'), 100)),
-                   E'\n' ORDER BY a.xact_start, h.pid)
-            FROM (SELECT l.pid, string_agg(DISTINCT l.mode, ', ') AS modes
-                      FROM pg_locks l
-                      WHERE l.locktype = 'relation' AND l.relation = _holders.relation AND l.granted
-                        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-                        AND l.pid IS DISTINCT FROM pg_backend_pid()
-                        AND NOT (is_sequence AND l.mode IN ('AccessShareLock', 'RowShareLock'))
-                      GROUP BY l.pid, l.virtualtransaction) h
-            LEFT JOIN pg_stat_activity a ON a.pid = h.pid);
-END
-$function$;
-
 -- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
         request snowflake._conversion_request,
