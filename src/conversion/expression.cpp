@@ -308,9 +308,17 @@ bool is_call(Node *tree, Oid sequence) {
            names_sequence(use, sequence);
 }
 
+// The server locks the relation to print the names of its columns, and takes for granted that it is
+// there.
 char *deparsed(Node *tree, Oid relation) {
-    return deparse_expression(tree, deparse_context_for(get_rel_name(relation), relation), false,
-                              false);
+    Relation held = try_relation_open(relation, AccessShareLock);
+    if (held == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", relation));
+    char *text = deparse_expression(
+        tree, deparse_context_for(RelationGetRelationName(held), relation), false, false);
+    relation_close(held, AccessShareLock);
+    return text;
 }
 
 namespace {
@@ -402,7 +410,8 @@ Node *with_bigints(Node *node, void *context) {
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
     AttrNumber last = column_count(relation);
-    if (last == 0 || names_other_than_columns(tree, &last))
+    char *relation_name = get_rel_name(relation);
+    if (last == 0 || relation_name == nullptr || names_other_than_columns(tree, &last))
         return nullptr;
     List *columns = NIL;
     for (AttrNumber attribute = 1; attribute <= last; ++attribute) {
@@ -413,11 +422,10 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
     }
     auto *entry = server::make_node<RangeTblEntry>(T_RangeTblEntry);
     entry->rtekind = RTE_VALUES;
-    entry->eref = makeAlias(get_rel_name(relation), columns);
+    entry->eref = makeAlias(relation_name, columns);
     auto *statement = server::make_node<PlannedStmt>(T_PlannedStmt);
     statement->rtable = server::list_of(entry);
-    List *context =
-        deparse_context_for_plan_tree(statement, server::list_of(get_rel_name(relation)));
+    List *context = deparse_context_for_plan_tree(statement, server::list_of(relation_name));
     Renamed renamed = {.attributes = attributes, .count = count};
     return deparse_expression(with_bigints(tree, &renamed), context, false, false);
 }
@@ -443,7 +451,7 @@ char *form_after_replacement(const Default &column, Oid sequence, Direction dire
                              std::int32_t type_modifier) {
     Node *again =
         cookDefault(make_parsestate(nullptr), parsed(deparsed(column.tree, column.relation)), type,
-                    type_modifier, get_attname(column.relation, column.attribute, false), 0);
+                    type_modifier, get_attname(column.relation, column.attribute, true), 0);
     Node *meant = with_calls_replaced(again, sequence, direction);
     return form_of(meant != nullptr ? meant : again, sequence);
 }

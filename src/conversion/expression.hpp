@@ -54,6 +54,7 @@ Node *with_calls_as(Node *tree, Oid sequence, Node *in_place);
 bool is_call(Node *tree, Oid sequence);
 
 // Returns the expression of a relation as the server prints it under the present search_path.
+// Raises 42P01 if there is no such relation.
 char *deparsed(Node *tree, Oid relation);
 
 // Returns the expression as the server would print it if some columns of the relation had other

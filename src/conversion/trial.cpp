@@ -71,9 +71,9 @@ Node *number_for_column(ParseState *state, ColumnRef *reference) {
     return reinterpret_cast<Node *>(number_parameter());
 }
 
-Node *parse_check(Node *stored, Oid relation, AttrNumber attribute) {
+Node *parse_check(Node *stored, Oid relation, char *column) {
     ParseState *state = make_parsestate(nullptr);
-    state->p_ref_hook_state = get_attname(relation, attribute, false);
+    state->p_ref_hook_state = column;
     state->p_pre_columnref_hook = number_for_column;
     Node *check = transformExpr(state, expression::parsed(expression::deparsed(stored, relation)),
                                 EXPR_KIND_CHECK_CONSTRAINT);
@@ -176,11 +176,11 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
             return check != nullptr && evaluate(check, numbers, count, outcomes);
         });
     const Oid owner = server::owner_of(relation);
-    if (!OidIsValid(owner) || get_attname(relation, attribute, true) == nullptr ||
-        !acting_role::may_become(owner))
+    char *column = get_attname(relation, attribute, true);
+    if (!OidIsValid(owner) || column == nullptr || !acting_role::may_become(owner))
         return false;
     return as_nobody([&] {
-        return evaluate(parse_check(static_cast<Node *>(linitial(stored)), relation, attribute),
+        return evaluate(parse_check(static_cast<Node *>(linitial(stored)), relation, column),
                         numbers, count, outcomes);
     });
 }

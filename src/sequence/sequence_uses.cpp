@@ -59,7 +59,8 @@ Callee callee_of(Oid function) {
 List *arguments_of(const FuncExpr *call) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
     if (!HeapTupleIsValid(tuple))
-        elog(ERROR, "cache lookup failed for function %u", call->funcid);
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+                errmsg("function with OID %u does not exist", call->funcid));
     List *arguments =
         expand_function_arguments(list_copy(call->args), false, call->funcresulttype, tuple);
     ReleaseSysCache(tuple);

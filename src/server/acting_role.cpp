@@ -34,7 +34,8 @@ Previous become(Oid role, int flags) {
 Previous become_owner_of(Oid relation) {
     const Oid owner = server::owner_of(relation);
     if (!OidIsValid(owner))
-        elog(ERROR, "cache lookup failed for relation %u", relation);
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", relation));
     return become(owner);
 }
 

@@ -28,7 +28,7 @@ bool may_become(Oid role);
 Previous become(Oid role, int flags = SECURITY_RESTRICTED_OPERATION);
 void resume(const Previous &before);
 
-// Makes the role that owns a relation the current one, as become() does. Raises XX000 if there is
+// Makes the role that owns a relation the current one, as become() does. Raises 42P01 if there is
 // no such relation.
 Previous become_owner_of(Oid relation);
 

@@ -519,10 +519,13 @@ inline void rebuild_indexes(Oid table) {
 #endif
 }
 
-// Returns the name of a relation as a statement takes it: public.orders_id_seq.
+// Returns the name of a relation as a statement takes it: public.orders_id_seq. One that somebody
+// has dropped has none but its OID.
 inline const char *qualified_name(Oid relation) {
-    return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
-                                      get_rel_name(relation));
+    const char *name = get_rel_name(relation);
+    return name == nullptr
+               ? psprintf("%u", relation)
+               : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
 // Sets the search_path until the current nesting level of settings ends.
