@@ -16,8 +16,8 @@ ALTER SEQUENCE blocks_id_seq INCREMENT BY 50;
 SELECT snowflake.convert_sequence_to_snowflake('blocks_id_seq');
 SELECT count(*) FROM snowflake.conversion_plan('blocks_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('blocks_id_seq', increment => 'guess');
-SELECT command, effect FROM snowflake.conversion_plan('blocks_id_seq', increment => 'keep') WHERE concat(command, effect) ~ 'SEQUENCE|setval|stride';
-SELECT command, effect FROM snowflake.conversion_plan('blocks_id_seq', increment => 'drop') WHERE concat(command, effect) ~ 'SEQUENCE|setval|stride';
+SELECT command, effect FROM snowflake.conversion_plan('blocks_id_seq', increment => 'keep') WHERE concat(command, effect) ~ 'SEQUENCE|last_value|stride';
+SELECT command, effect FROM snowflake.conversion_plan('blocks_id_seq', increment => 'drop') WHERE concat(command, effect) ~ 'SEQUENCE|last_value|stride';
 SELECT snowflake.convert_sequence_to_snowflake('blocks_id_seq', 'keep');
 TABLE options;
 -- A block is reserved whole.

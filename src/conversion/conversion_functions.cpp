@@ -8,6 +8,7 @@
 #include "query.hpp"
 #include "rehearsal.hpp"
 #include "runner.hpp"
+#include "sequence/last_value.hpp"
 #include "server/acting_role.hpp"
 #include "server/layout_datum.hpp"
 #include "server/relations.hpp"
@@ -391,6 +392,13 @@ Datum snowflake_rehearse(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_own_as_serial);
 Datum snowflake_own_as_serial(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(relations::own_as_serial(PG_GETARG_OID(0)));
+}
+
+// _take_last_value(regclass, regclass) returns void
+SNOWFLAKE_FUNCTION(snowflake_take_last_value);
+Datum snowflake_take_last_value(PG_FUNCTION_ARGS) {
+    take_last_value(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    PG_RETURN_VOID();
 }
 
 // _last_value(regclass) returns bigint

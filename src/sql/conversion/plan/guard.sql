@@ -26,8 +26,14 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT. The last value is
--- set as one that is taken: the guard works from there, where the next step leaves bigint.
+-- Marks the last value of another sequence of the caller, or of the same one, as taken from a sequence; 1 where it is below: a
+-- guard works from there, where the next step leaves bigint. setval() would leave a currval behind that nobody ever drew.
+CREATE FUNCTION snowflake._take_last_value(seq regclass, other regclass)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_take_last_value'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT.
 CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -38,7 +44,7 @@ BEGIN
             format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', part.seq, snowflake._guard()), part.owner,
             format('guards the sequence; SHARE ROW EXCLUSIVE lock on %s', part.seq));
         RETURN NEXT snowflake._step(
-            format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', part.seq, part.seq), part.owner,
+            format('SELECT snowflake._take_last_value(%L, %L)', part.seq, part.seq), NULL,
             'steps past the last value');
     ELSE
         RETURN NEXT snowflake._step(

@@ -24,7 +24,7 @@ $function$;
 -- Returns the commands that put a new sequence in the place of an identity's.
 CREATE FUNCTION snowflake._identity_replacement(
         part snowflake._conversion_part, identity snowflake._conversion_column,
-        OUT command text, OUT effect text)
+        OUT command text, OUT effect text, OUT role oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
@@ -45,6 +45,7 @@ BEGIN
     IF NOT FOUND OR identity.attname IS NULL THEN
         RETURN;
     END IF;
+    role := part.owner;
     replacement := format('%I.%I', s.nspname, snowflake._free_name(s.nspname, 'snowflake_' || s.oid));
     command := format('CREATE %sSEQUENCE %s AS bigint INCREMENT BY %s%s MINVALUE %s START WITH %s CACHE %s',
                       CASE s.relpersistence WHEN 'u' THEN 'UNLOGGED ' WHEN 't' THEN 'TEMPORARY ' END,
@@ -54,9 +55,11 @@ BEGIN
                       snowflake._minimum_for(seq, part.layout), s.seqstart, s.seqcache);
     effect := format('takes the place of %s', seq);
     RETURN NEXT;
-    command := format('SELECT pg_catalog.setval(%L, greatest(last_value, 1)) FROM %s', replacement, seq);
+    command := format('SELECT snowflake._take_last_value(%L, %L)', replacement, seq);
     effect := 'goes on after the last value';
+    role := NULL;
     RETURN NEXT;
+    role := part.owner;
     command := format('ALTER TABLE %s%s ALTER COLUMN %I DROP IDENTITY, ALTER COLUMN %I SET DEFAULT %s',
                       CASE WHEN NOT is_shared THEN 'ONLY ' END, identity.relid, identity.attname, identity.attname,
                       snowflake._call_on(replacement));
@@ -88,18 +91,18 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._identity_defaults(part.columns, dependents);
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT x.command, x.effect, NULL::oid FROM snowflake._identity_replacement(part, identity) x
-                  UNION ALL SELECT x.command, NULL, x.role FROM snowflake._conversion_rights('pg_class'::regclass, seq) x
+            FROM (SELECT x.command, x.effect, x.role FROM snowflake._identity_replacement(part, identity) x
+                  UNION ALL SELECT x.command, NULL, coalesce(x.role, part.owner) FROM snowflake._conversion_rights('pg_class'::regclass, seq) x
                   UNION ALL
-                  SELECT snowflake._grant_to_draw(inserter.role, seq::text), 'inserting takes this right now', NULL
+                  SELECT snowflake._grant_to_draw(inserter.role, seq::text), 'inserting takes this right now', part.owner
                       FROM (SELECT DISTINCT snowflake._inserters(c.relid, through_others => false)
                                 FROM unnest(part.columns) c WHERE c.draws AND c.attrdef IS NULL) inserter(role)
                       WHERE NOT snowflake._may_draw(inserter.role, seq)
                   UNION ALL
-                  SELECT x, NULL, NULL
+                  SELECT x, NULL, part.owner
                       FROM snowflake._conversion_annotations('pg_class'::regclass, seq, format('SEQUENCE %s', seq)) x
                  ) x(command, effect, role)
-            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, part.owner), x.effect) step;
+            CROSS JOIN LATERAL snowflake._step(x.command, x.role, x.effect) step;
     RETURN QUERY SELECT * FROM snowflake._remember_steps(part);
     RETURN QUERY SELECT * FROM snowflake._stride_remarks(part);
 END

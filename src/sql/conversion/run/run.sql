@@ -69,7 +69,8 @@ $function$;
 -- that fails, such as a query whose owner may not run it. All steps that fail in this way are found before the call
 -- fails.
 CREATE FUNCTION snowflake._run_step(
-        command text, role name, run_path text,
+        command text, role name, -- NULL: the caller's rights
+        run_path text,
         expected jsonb, -- what _require_meaning() gets; NULL: there is nothing to compare
         has_failed boolean) -- whether a step before it has
     RETURNS text
@@ -80,7 +81,7 @@ CREATE FUNCTION snowflake._run_step(
 DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
 BEGIN
-    PERFORM snowflake._run_as(command, quote_ident(role)::regrole, run_path,
+    PERFORM snowflake._run_as(command, quote_ident(coalesce(role, current_user))::regrole, run_path,
                               format('SELECT snowflake._require_meaning(%L, $1, $2, $3)', expected));
     RETURN NULL;
 EXCEPTION
