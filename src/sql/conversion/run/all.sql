@@ -25,27 +25,40 @@ BEGIN
 END
 $function$;
 
--- Converts a sequence and returns true; NULL: it is converted already; warns of what stands in the way, and returns
--- false.
-CREATE FUNCTION snowflake._convert_if_possible(seq regclass, wishes snowflake._conversion_wishes, caller_search_path text)
-    RETURNS boolean
+-- Converts a sequence, and warns of what the conversion leaves as it is, unless that was told before. Warns of what stands
+-- in the way of it.
+CREATE FUNCTION snowflake._convert_if_possible(
+        seq regclass, wishes snowflake._conversion_wishes, caller_search_path text,
+        INOUT told text[],
+        OUT is_converted boolean) -- now; NULL: it was before, or is gone
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
     name constant text := seq; -- An identity's sequence is another one of the same name afterwards.
     failures_before constant bigint := snowflake._event_trigger_failures();
+    part snowflake._conversion_part;
+    hints text[];
+    hint text;
     altered integer;
     obstacles text;
 BEGIN
-    IF snowflake._is_converted(snowflake._conversion_part(seq, wishes)) THEN
-        RETURN NULL;
+    part := snowflake._conversion_part(seq, wishes);
+    IF snowflake._is_converted(part) THEN
+        RETURN;
     END IF;
+    hints := ARRAY(SELECT snowflake._conversion_hints(part));
     altered := snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
-    RETURN true;
+    FOREACH hint IN ARRAY hints LOOP
+        IF hint <> ALL (told) THEN
+            RAISE WARNING '%', hint;
+        END IF;
+    END LOOP;
+    told := told || hints;
+    is_converted := true;
 EXCEPTION WHEN OTHERS THEN
     IF NOT EXISTS (SELECT FROM pg_class WHERE oid = seq) THEN
-        RETURN NULL; -- It was dropped meanwhile, perhaps by code of its owner that a conversion before has run.
+        RETURN; -- It was dropped meanwhile, perhaps by code of its owner that a conversion before has run.
     END IF;
     IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
         RAISE;
@@ -53,7 +66,7 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS obstacles = PG_EXCEPTION_DETAIL;
     RAISE WARNING 'sequence % is not converted', name
         USING DETAIL = coalesce(nullif(obstacles, ''), SQLERRM);
-    RETURN false;
+    is_converted := false;
 END
 $function$;
 
@@ -71,6 +84,7 @@ CREATE PROCEDURE snowflake.convert_all(
 DECLARE
     seq pg_catalog.regclass;
     wishes snowflake._conversion_wishes;
+    told pg_catalog.text[] := '{}';
     is_converted pg_catalog.bool;
 BEGIN
     COMMIT; -- Where that is an error, nothing has been done yet.
@@ -78,7 +92,8 @@ BEGIN
     converted := 0;
     refused := 0;
     FOREACH seq IN ARRAY snowflake._sequences_in_use(schema) LOOP
-        is_converted := snowflake._convert_if_possible(seq, wishes, pg_catalog.current_setting('search_path'));
+        SELECT tried.told, tried.is_converted INTO told, is_converted
+            FROM snowflake._convert_if_possible(seq, wishes, pg_catalog.current_setting('search_path'), told) tried;
         IF is_converted THEN
             converted := pg_catalog.int4pl(converted, 1);
         ELSIF NOT is_converted THEN
