@@ -1,6 +1,7 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
+#include "conversion/new_columns.hpp"
 #include "nodes/settings.hpp"
 #include "nodes/this_node.hpp"
 #include "sequence/durability.hpp"
@@ -23,6 +24,7 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::lock_holders::init();
     snowflake::statements::init();
     snowflake::watermark::init();
+    snowflake::new_columns::init();
 }
 
 // _schema_is_new() returns boolean

@@ -10,9 +10,8 @@ namespace {
 
 constexpr const char *node_name = "snowflake.node";
 int node_setting = node_unset;
-// Read by the event trigger of the extension, in SQL:
 bool convert_new_columns = false;
-char *layout_of_new_columns = nullptr;
+char *layout_of_new_columns = nullptr; // read by the event trigger of the extension, in SQL
 void (*node_changed)() = nullptr;
 
 void assign_node(int, void *) {
@@ -61,6 +60,10 @@ bool is_in_template() {
 
 int node() {
     return node_setting;
+}
+
+bool converts_new_columns() {
+    return convert_new_columns;
 }
 
 int node_for_registry() {

@@ -1,5 +1,4 @@
-// The settings of the extension: snowflake.node, and snowflake.convert_new_columns, which only the
-// extension script reads.
+// The settings of the extension.
 #pragma once
 
 namespace snowflake::settings {
@@ -17,6 +16,9 @@ int node_for_registry();
 // It stands between "To .., " and further commands, and tells where a superuser must run them.
 // palloc'd, or a constant.
 const char *how_to_unset_node();
+
+// Tells whether snowflake.convert_new_columns is on.
+bool converts_new_columns();
 
 // Defines the settings. The server calls on_change whenever the node may have changed. Called once,
 // when the module is loaded.

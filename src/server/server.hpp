@@ -52,8 +52,10 @@ extern "C" {
 #include "catalog/pg_control.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_event_trigger.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
@@ -70,6 +72,7 @@ extern "C" {
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
 #if __has_include("commands/sequence_xlog.h")
@@ -95,6 +98,7 @@ extern "C" {
 #include "parser/parse_expr.h"
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
+#include "parser/parse_type.h"
 #include "parser/parser.h"
 #include "parser/parsetree.h"
 #include "partitioning/partbounds.h"
@@ -479,6 +483,15 @@ inline bool may_execute(Oid role, Oid function) {
     return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
     return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+// Tells whether a role may look up names in a schema.
+inline bool may_use_schema(Oid role, Oid schema) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK;
+#else
+    return pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK;
 #endif
 }
 

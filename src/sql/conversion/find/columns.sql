@@ -380,8 +380,8 @@ BEGIN
             WHERE (used.callee = 'snowflake.nextval'
                    OR used.callee = 'pg_catalog.nextval' AND snowflake._makes_ids(q.seqincrement, q.seqmax))
               -- Anybody can name any sequence in a default.
-              AND (snowflake._is_id_seq(q.seqrelid)
-                   OR snowflake._is_taken_along(snowflake._owner(q.seqrelid), snowflake._owner(source.relid)))
+              AND (snowflake._is_taken_along(snowflake._owner(q.seqrelid), snowflake._owner(source.relid))
+                   OR snowflake._is_id_seq(q.seqrelid))
             ORDER BY used.sequence
             LIMIT 1);
 END

@@ -6,6 +6,9 @@
 --
 -- The IDs are of the layout that the setting snowflake.layout_of_new_columns names.
 --
+-- A session that restores or migrates makes thousands of tables, and plans the queries on each of them when there are few:
+-- these use the indexes of the catalogs from the beginning.
+--
 -- All of it runs with the rights of whoever gave the command, and no error of a conversion ends that command:
 -- what cannot be converted is a WARNING. Lock timeouts and cancellations come out as they are.
 
@@ -20,6 +23,7 @@ CREATE FUNCTION snowflake._is_made_here(row_xmin xid)
 CREATE FUNCTION snowflake._tables_of_command()
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
+    SET enable_seqscan = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -40,6 +44,7 @@ $function$;
 CREATE FUNCTION snowflake._new_sequences(tables regclass[])
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
+    SET enable_seqscan = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -82,6 +87,75 @@ BEGIN
 END
 $function$;
 
+-- Finds the column of a sequence that is as CREATE TABLE has made both for a bigserial, in a table of the caller without rows that
+-- this transaction has made too. Nothing else draws from the sequence, no check looks at an ID, and no small column copies one: to
+-- make IDs of its numbers takes a default and a guard, which evaluate nothing.
+CREATE FUNCTION snowflake._plain_serial(seq regclass)
+    RETURNS snowflake._conversion_column
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    SET enable_seqscan = off
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT snowflake._conversion_column(
+                   t.oid, a.attnum, a.attname,
+                   new_default => CASE WHEN NOT snowflake.redirects_nextval() THEN snowflake._call_on(seq::text) END)
+            FROM pg_depend d
+            JOIN pg_class t ON t.oid = d.refobjid AND t.relkind = 'r' AND t.relowner = quote_ident(current_user)::regrole
+                           AND NOT t.relispartition AND NOT t.relhassubclass AND NOT t.relhasrules
+            JOIN pg_class s ON s.oid = d.objid AND s.relowner = t.relowner
+            JOIN pg_sequence q ON q.seqrelid = d.objid AND q.seqtypid = 'bigint'::regtype AND q.seqstart = 1 AND q.seqincrement = 1
+                              AND q.seqmin = 1 AND q.seqmax = 9223372036854775807 AND NOT q.seqcycle
+            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid
+                               AND a.atttypid = 'bigint'::regtype AND a.attidentity = ''
+            JOIN pg_attrdef f ON f.adrelid = t.oid AND f.adnum = a.attnum
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = seq AND d.objsubid = 0
+              AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'a'
+              AND snowflake._is_made_here(t.xmin) AND pg_relation_size(t.oid) = 0 AND snowflake._is_call(f.oid, seq)
+              AND EXISTS (SELECT FROM pg_depend own
+                              WHERE own.classid = 'pg_attrdef'::regclass AND own.objid = f.oid
+                                AND own.refclassid = 'pg_class'::regclass AND own.refobjid = seq)
+              AND NOT EXISTS (SELECT FROM pg_depend other
+                                  WHERE other.refclassid = 'pg_class'::regclass AND other.refobjid = seq
+                                    AND NOT (other.classid = 'pg_attrdef'::regclass AND other.objid = f.oid))
+              AND NOT EXISTS (SELECT FROM pg_constraint k
+                                  WHERE k.conrelid = t.oid
+                                    AND (k.contype NOT IN ('p', 'u', 'n', 'f') OR k.contype = 'f' AND a.attnum = ANY (k.conkey)))
+              AND NOT EXISTS (SELECT FROM pg_depend other JOIN pg_constraint k ON k.oid = other.objid AND k.contype = 'f'
+                                  WHERE other.classid = 'pg_constraint'::regclass AND other.refclassid = 'pg_class'::regclass
+                                    AND other.refobjid = t.oid AND k.confrelid = t.oid
+                                    AND (k.conrelid <> t.oid
+                                         OR EXISTS (SELECT FROM pg_attribute copy
+                                                        WHERE copy.attrelid = t.oid AND copy.attnum = ANY (k.conkey)
+                                                          AND snowflake._is_small(copy.atttypid)))));
+END
+$function$;
+
+-- Converts the sequence of a plain serial column. An event trigger may fill the column after each command: a default makes IDs
+-- only of a sequence that has its layout.
+CREATE FUNCTION snowflake._convert_plain_serial(
+        seq regclass, col snowflake._conversion_column, layout snowflake.layout, -- NULL: the default one
+        caller_search_path text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    minimum constant text := ' MINVALUE ' || snowflake._minimum_for(seq, layout);
+    command text;
+BEGIN
+    FOREACH command IN ARRAY ARRAY[
+        format('ALTER SEQUENCE %s MAXVALUE %s', seq, snowflake._unguarded_maximum()) || minimum,
+        format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT ', col.relid, col.attname) || col.new_default,
+        format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', seq, snowflake._guard())]
+    LOOP
+        IF command IS NOT NULL THEN
+            PERFORM snowflake._run_as(command, quote_ident(current_user)::regrole, snowflake._run_path(caller_search_path), NULL);
+        END IF;
+    END LOOP;
+    PERFORM snowflake._take_last_value(seq, seq);
+END
+$function$;
+
 -- Converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way.
 CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
     RETURNS void
@@ -92,11 +166,17 @@ DECLARE
     command constant text := snowflake._convert_command(seq) || ';';
     -- Columns are made before an instance has its number.
     wishes snowflake._conversion_wishes := snowflake._wishes(waive => 'node');
+    plain snowflake._conversion_column;
     columns snowflake._conversion_column[];
     detail text;
     full_table regclass;
 BEGIN
     wishes.layout := nullif(current_setting('snowflake.layout_of_new_columns', true), '');
+    plain := snowflake._plain_serial(seq);
+    IF plain.relid IS NOT NULL AND coalesce(snowflake._is_usable_now(wishes.layout), true) THEN
+        PERFORM snowflake._convert_plain_serial(seq, plain, wishes.layout, caller_search_path);
+        RETURN;
+    END IF;
     columns := (snowflake._conversion_part(seq, wishes)).columns;
     SELECT obstacle INTO detail
         FROM unnest(columns) c
@@ -138,6 +218,7 @@ CREATE FUNCTION snowflake._small_references(
         OUT tab regclass, OUT attname name, OUT type text, OUT referenced regclass, OUT seq regclass)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED ROWS 10
+    SET enable_seqscan = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -146,8 +227,10 @@ BEGIN
                 FROM unnest(tables) t
                 JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
                 CROSS JOIN generate_subscripts(k.conkey, 1) i
-                CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_made_here(k.xmin)
-                                                THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END) source(seq)
+                JOIN pg_attribute own ON own.attrelid = k.conrelid AND own.attnum = k.conkey[i]
+                CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_small(own.atttypid) AND snowflake._is_made_here(k.xmin)
+                                                THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END
+                                        OFFSET 0) source(seq)
                 WHERE source.seq IS NOT NULL
             UNION
             SELECT k.conrelid, k.conkey[i], k.confrelid, small.seq, small.depth + 1
@@ -263,8 +346,12 @@ DECLARE
     tables constant regclass[] := ARRAY(SELECT snowflake._tables_of_command());
 BEGIN
     PERFORM snowflake._convert_new_sequence(seq, caller_search_path) FROM snowflake._new_sequences(tables) seq;
-    PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, r.seq, caller_search_path)
-        FROM snowflake._small_references(tables) r;
+    IF EXISTS (SELECT FROM unnest(tables) t
+                   JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f'
+                   JOIN pg_attribute a ON a.attrelid = t AND a.attnum = ANY (k.conkey) AND snowflake._is_small(a.atttypid)) THEN
+        PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, r.seq, caller_search_path)
+            FROM snowflake._small_references(tables) r;
+    END IF;
 END
 $function$;
 

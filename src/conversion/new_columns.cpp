@@ -1,0 +1,301 @@
+#include "new_columns.hpp"
+
+#include "nodes/settings.hpp"
+
+namespace snowflake::new_columns {
+
+namespace {
+
+ProcessUtility_hook_type next_hook = nullptr;
+
+// The function of the extension with a name and types; InvalidOid: there is none.
+Oid function_named(const char *name, std::span<Oid> types) {
+    List *names = server::list_of(makeString(pstrdup("snowflake")), makeString(pstrdup(name)));
+    return LookupFuncName(names, static_cast<int>(types.size()), types.data(), true);
+}
+
+// What a command defines.
+struct Definition {
+    const RangeVar *table; // that is made; nullptr: it is there
+    Oid schema;            // in which it is made
+    List *columns;
+    List *constraints; // of the table
+};
+
+bool is_one_of(const char *name, std::span<const char *const> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [name](const char *other) { return std::strcmp(name, other) == 0; });
+}
+
+bool is_plain(const TypeName *type) {
+    return type != nullptr && !type->setof && !type->pct_type && type->arrayBounds == NIL;
+}
+
+// Tells whether a type is a serial of a name, which the server takes for one only alone.
+bool is_serial(const TypeName *type, std::span<const char *const> names) {
+    return is_plain(type) && list_length(type->names) == 1 &&
+           is_one_of(strVal(linitial(type->names)), names);
+}
+
+constexpr const char *small_serials[] = {"smallserial", "serial2", "serial", "serial4"};
+constexpr const char *serials[] = {"bigserial", "serial8"}; // once the small ones are widened
+
+void make_serial(ColumnDef *column) {
+    column->typeName->names = server::list_of(makeString(pstrdup("bigserial")));
+}
+
+Oid integer_type(const ColumnDef *column) {
+    if (!is_plain(column->typeName))
+        return InvalidOid;
+    const Oid type = LookupTypeNameOid(nullptr, column->typeName, true);
+    return type == INT2OID || type == INT4OID || type == INT8OID ? type : InvalidOid;
+}
+
+// The constraint of a kind among some; nullptr: there is none.
+Constraint *find(const List *constraints, ConstrType kind) {
+    for (int i = 0; i < list_length(constraints); ++i) {
+        auto *constraint = static_cast<Constraint *>(list_nth(constraints, i));
+        if (IsA(constraint, Constraint) && constraint->contype == kind)
+            return constraint;
+    }
+    return nullptr;
+}
+
+bool evaluates(const List *constraints) {
+    return find(constraints, CONSTR_CHECK) != nullptr ||
+           find(constraints, CONSTR_EXCLUSION) != nullptr ||
+           find(constraints, CONSTR_GENERATED) != nullptr;
+}
+
+// Tells whether nothing in a definition depends on what the types of its columns are.
+bool is_indifferent(const Definition &definition) {
+    if (evaluates(definition.constraints))
+        return false;
+    for (int i = 0; i < list_length(definition.columns); ++i)
+        if (evaluates(static_cast<ColumnDef *>(list_nth(definition.columns, i))->constraints))
+            return false;
+    return true;
+}
+
+ColumnDef *find_column(const Definition &definition, const char *name) {
+    for (int i = 0; i < list_length(definition.columns); ++i) {
+        auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (std::strcmp(column->colname, name) == 0)
+            return column;
+    }
+    return nullptr;
+}
+
+bool is_same(const RangeVar *one, const RangeVar *other) {
+    const auto are_equal = [](const char *a, const char *b) {
+        return a == b || (a != nullptr && b != nullptr && std::strcmp(a, b) == 0);
+    };
+    return one->catalogname == nullptr && other->catalogname == nullptr &&
+           are_equal(one->schemaname, other->schemaname) && are_equal(one->relname, other->relname);
+}
+
+// Asks the extension's function in SQL.
+bool holds_ids(Oid table, AttrNumber attribute) {
+    Oid types[] = {OIDOID, INT2OID};
+    FmgrInfo function;
+    fmgr_info(function_named("_source_of_ids", types), &function);
+    LOCAL_FCINFO(call, 2);
+    InitFunctionCallInfoData(*call, &function, 2, InvalidOid, nullptr, nullptr);
+    call->args[0] = {.value = ObjectIdGetDatum(table), .isnull = false};
+    call->args[1] = {.value = Int16GetDatum(attribute), .isnull = false};
+    (void)FunctionCallInvoke(call);
+    return !call->isnull;
+}
+
+// Tells whether the column of a table that is there holds IDs. Without a name the table's primary
+// key is meant, which may be of one column only: which of several is which, is not told here.
+bool holds_ids(const RangeVar *name, const char *column) {
+    const Oid table = RangeVarGetRelid(name, NoLock, true);
+    if (!OidIsValid(table))
+        return false;
+    AttrNumber attribute = InvalidAttrNumber;
+    if (column != nullptr) {
+        attribute = get_attnum(table, column);
+    } else {
+        Oid constraint = InvalidOid;
+        int member = 0;
+        if (bms_get_singleton_member(get_primary_key_attnos(table, false, &constraint), &member))
+            attribute = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
+    }
+    return attribute > 0 && holds_ids(table, attribute);
+}
+
+// Tells whether a column of the table that is made will hold IDs.
+bool will_hold_ids(const Definition &definition, const char *name) {
+    if (name != nullptr) {
+        const ColumnDef *column = find_column(definition, name);
+        return column != nullptr && is_serial(column->typeName, serials);
+    }
+    if (const Constraint *key = find(definition.constraints, CONSTR_PRIMARY); key != nullptr)
+        return list_length(key->keys) == 1 &&
+               will_hold_ids(definition, strVal(linitial(key->keys)));
+    for (int i = 0; i < list_length(definition.columns); ++i) {
+        const auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (find(column->constraints, CONSTR_PRIMARY) != nullptr)
+            return is_serial(column->typeName, serials);
+    }
+    return false;
+}
+
+// Makes a column bigint if the foreign key binds it, as its position-th column, to IDs.
+void widen_reference(const Definition &definition, ColumnDef *column, const Constraint *key,
+                     int position) {
+    const Oid type = column == nullptr ? InvalidOid : integer_type(column);
+    if ((type != INT2OID && type != INT4OID) ||
+        find(column->constraints, CONSTR_DEFAULT) != nullptr ||
+        find(column->constraints, CONSTR_IDENTITY) != nullptr)
+        return;
+    if (position > 0 && position >= list_length(key->pk_attrs))
+        return;
+    const char *referenced =
+        key->pk_attrs == NIL ? nullptr : strVal(list_nth(key->pk_attrs, position));
+    const bool is_own = definition.table != nullptr && is_same(definition.table, key->pktable);
+    if (is_own ? will_hold_ids(definition, referenced) : holds_ids(key->pktable, referenced))
+        column->typeName = makeTypeNameFromOid(INT8OID, -1);
+}
+
+// An identity needs no right on its sequence, which a serial does: it stays where others get rights
+// on the new table by default. Then the event trigger grants those on the sequence, too.
+void make_serial_of_identity(const Definition &definition, ColumnDef *column) {
+    const Constraint *identity = find(column->constraints, CONSTR_IDENTITY);
+    if (definition.table == nullptr || identity == nullptr || identity->options != NIL ||
+        find(column->constraints, CONSTR_DEFAULT) != nullptr ||
+        find(column->constraints, CONSTR_NULL) != nullptr || !OidIsValid(integer_type(column)) ||
+        get_user_default_acl(OBJECT_TABLE, GetUserId(), definition.schema) != nullptr)
+        return;
+    List *others = list_delete_ptr(column->constraints, const_cast<Constraint *>(identity));
+    if (find(others, CONSTR_IDENTITY) != nullptr)
+        return; // The server refuses a second one.
+    column->constraints = others;
+    make_serial(column);
+}
+
+void widen(const Definition &definition) {
+    if (!is_indifferent(definition))
+        return;
+    for (int i = 0; i < list_length(definition.columns); ++i) {
+        auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (is_serial(column->typeName, small_serials))
+            make_serial(column);
+        else
+            make_serial_of_identity(definition, column);
+    }
+    for (int i = 0; i < list_length(definition.columns); ++i) {
+        auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (const Constraint *key = find(column->constraints, CONSTR_FOREIGN); key != nullptr)
+            widen_reference(definition, column, key, 0);
+    }
+    for (int i = 0; i < list_length(definition.constraints); ++i) {
+        const auto *key = static_cast<Constraint *>(list_nth(definition.constraints, i));
+        for (int j = 0; key->contype == CONSTR_FOREIGN && j < list_length(key->fk_attrs); ++j)
+            widen_reference(definition, find_column(definition, strVal(list_nth(key->fk_attrs, j))),
+                            key, j);
+    }
+}
+
+// Puts a part of a definition where it belongs; returns whether it is a column or a constraint.
+bool add(Definition &definition, Node *part) {
+    if (IsA(part, ColumnDef))
+        definition.columns = lappend(definition.columns, part);
+    else if (IsA(part, Constraint))
+        definition.constraints = lappend(definition.constraints, part);
+    else
+        return false;
+    return true;
+}
+
+void widen_in(const CreateStmt *statement) {
+    const RangeVar *table = statement->relation;
+    if (statement->inhRelations != NIL || statement->partbound != nullptr ||
+        statement->partspec != nullptr || statement->ofTypename != nullptr ||
+        table->relpersistence == RELPERSISTENCE_TEMP)
+        return;
+    const List *path = table->schemaname != nullptr ? NIL : fetch_search_path(false);
+    const Oid schema = table->schemaname != nullptr ? get_namespace_oid(table->schemaname, true)
+                       : path != NIL                ? linitial_oid(path)
+                                                    : InvalidOid;
+    if (!OidIsValid(schema) || isAnyTempNamespace(schema))
+        return;
+    Definition definition{.table = table, .schema = schema, .columns = NIL, .constraints = NIL};
+    for (int i = 0; i < list_length(statement->tableElts); ++i)
+        if (!add(definition, static_cast<Node *>(list_nth(statement->tableElts, i))))
+            return;
+    widen(definition);
+}
+
+// A table that others inherit from gives them its column, which they may have already.
+void widen_in(const AlterTableStmt *statement) {
+    const Oid table = RangeVarGetRelid(statement->relation, NoLock, true);
+    if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_RELATION ||
+        get_rel_persistence(table) == RELPERSISTENCE_TEMP || has_subclass(table))
+        return;
+    Definition definition{
+        .table = nullptr, .schema = InvalidOid, .columns = NIL, .constraints = NIL};
+    for (int i = 0; i < list_length(statement->cmds); ++i) {
+        const auto *command = static_cast<AlterTableCmd *>(list_nth(statement->cmds, i));
+        if ((command->subtype != AT_AddColumn && command->subtype != AT_AddConstraint) ||
+            !add(definition, command->def))
+            return;
+    }
+    if (definition.columns != NIL)
+        widen(definition);
+}
+
+// Tells whether the event trigger of the extension is there, always fires, and has the rights to
+// convert what the command makes.
+bool is_in_force() {
+#if PG_VERSION_NUM >= 170000
+    if (!event_triggers)
+        return false;
+#endif
+    HeapTuple tuple =
+        SearchSysCache1(EVENTTRIGGERNAME, CStringGetDatum("snowflake_convert_new_columns"));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const auto &trigger = *reinterpret_cast<Form_pg_event_trigger>(GETSTRUCT(tuple));
+    const Oid schema = get_func_namespace(trigger.evtfoid);
+    const bool fires = trigger.evtenabled == TRIGGER_FIRES_ALWAYS && IsUnderPostmaster;
+    ReleaseSysCache(tuple);
+    if (!fires || schema != get_namespace_oid("snowflake", true) ||
+        !server::may_use_schema(GetUserId(), schema))
+        return false;
+    Oid text[] = {TEXTOID};
+    Oid column[] = {OIDOID, INT2OID};
+    const Oid needed[] = {function_named("_convert_columns_of_command", text),
+                          function_named("_source_of_ids", column)};
+    return std::all_of(std::begin(needed), std::end(needed), [](Oid function) {
+        return OidIsValid(function) && server::may_execute(GetUserId(), function);
+    });
+}
+
+void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
+                     ProcessUtilityContext context, ParamListInfo params,
+                     QueryEnvironment *environment, DestReceiver *receiver,
+                     QueryCompletion *completion) {
+    const Node *command = statement->utilityStmt;
+    const bool is_concerned = settings::converts_new_columns() &&
+                              (IsA(command, CreateStmt) || IsA(command, AlterTableStmt));
+    if (unlikely(is_concerned) && !creating_extension && is_in_force()) {
+        statement = static_cast<PlannedStmt *>(copyObjectImpl(statement));
+        if (IsA(command, CreateStmt))
+            widen_in(reinterpret_cast<CreateStmt *>(statement->utilityStmt));
+        else
+            widen_in(reinterpret_cast<AlterTableStmt *>(statement->utilityStmt));
+    }
+    const auto next = next_hook != nullptr ? next_hook : standard_ProcessUtility;
+    next(statement, text, read_only_tree, context, params, environment, receiver, completion);
+}
+
+} // namespace
+
+void init() {
+    next_hook = ProcessUtility_hook;
+    ProcessUtility_hook = process_utility;
+}
+
+} // namespace snowflake::new_columns
