@@ -1,7 +1,7 @@
 # Sourced by run: its options, which the beginning of run explains, and what holds without them.
 
 rounds=11 rows=1000000 seconds=2 sample_ms=100 sessions=1,2,8 growth=''
-all_works=generate,sessions,transaction,client,insert,single,copy,beside,tpcb,durable,decode,redirect,names,range,join,conversion,growth
+all_works=generate,sessions,transaction,client,insert,single,copy,beside,tpcb,durable,decode,redirect,create,names,range,join,conversion,growth
 works=$all_works
 peers=() preparations=() settings=() publish='' results=$bench/results
 
