@@ -54,10 +54,9 @@ SELECT snowflake._widen('made.full_items', 'order_id');
 SELECT snowflake.convert_sequence_to_snowflake('made.orders_id_seq');
 SELECT * FROM columns('seen_items', 'seen');
 -- Expressions that take integers only, and rows of a type, do not end the command either.
-CREATE FUNCTION takes_integer(integer) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
-CREATE TABLE checked_items (order_id integer REFERENCES orders CHECK (takes_integer(order_id)));
+CREATE TABLE checked_items (order_id integer REFERENCES orders CHECK (order_id::boolean));
 CREATE TABLE indexed_items (order_id integer);
-CREATE INDEX ON indexed_items ((takes_integer(order_id)));
+CREATE INDEX ON indexed_items ((order_id::boolean));
 ALTER TABLE indexed_items ADD FOREIGN KEY (order_id) REFERENCES orders;
 CREATE TYPE item AS (order_id integer);
 CREATE TABLE typed_items OF item (FOREIGN KEY (order_id) REFERENCES orders);

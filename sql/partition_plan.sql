@@ -96,9 +96,14 @@ SELECT next('orders') \gexec
 SELECT command FROM plan('orders');
 
 -- What it is now.
+\getenv results PG_ABS_BUILDDIR
+\set description :results '/results/description'
+\o :description
 \d orders
 \d orders_before_2080_01
 \d orders_2080_03
+\o
+\echo `sed -f "$PG_ABS_SRCDIR/sql/include/psql_18.sed" "$PG_ABS_BUILDDIR/results/description"`
 SELECT * FROM rights;
 SELECT pg_get_serial_sequence('orders', 'id');
 SELECT obj_description('orders'::regclass), obj_description('orders_item_idx'::regclass), count(*) AS comments
@@ -126,7 +131,10 @@ RESET enable_seqscan;
 SELECT count(*) AS rows, sum(id) AS ids FROM orders \gset
 SELECT command, regexp_replace(effect, '[(][0-9]+ [kM]B[)]', '(...)') AS effect FROM snowflake.partition_plan('orders', back => true);
 SELECT command FROM snowflake.partition_plan('orders', back => true) WHERE command IS NOT NULL \gexec
+\o :description
 \d orders
+\o
+\echo `sed -f "$PG_ABS_SRCDIR/sql/include/psql_18.sed" "$PG_ABS_BUILDDIR/results/description"`
 SELECT * FROM rights;
 SELECT relname FROM pg_class WHERE relname LIKE 'orders%' ORDER BY relname COLLATE "C";
 SELECT count(*) = :rows AND sum(id) = :ids AS are_all_there FROM orders;

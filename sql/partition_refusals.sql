@@ -32,7 +32,12 @@ SET client_min_messages = warning;
 CREATE TABLE t_2080_02 ();
 INSERT INTO t (id, code) VALUES (snowflake.make_id('2080-02-01', 1, 1), 5);
 SELECT * FROM snowflake.partition_plan('t', '1 month', since => '2080-01-01');
+\getenv results PG_ABS_BUILDDIR
+\set description :results '/results/description'
+\o :description
 \d t
+\o
+\echo `sed -f "$PG_ABS_SRCDIR/sql/include/psql_18.sed" "$PG_ABS_BUILDDIR/results/description"`
 DROP TABLE t, parent, other, referencing, t_2080_02 CASCADE;
 DROP PUBLICATION regress_t;
 

@@ -327,7 +327,9 @@ EXCEPTION WHEN feature_not_supported OR syntax_error_or_access_rule_violation OR
         RAISE;
     END IF;
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-    PERFORM snowflake._warn_of_unconverted(what, concat_ws(': ', SQLERRM, nullif(detail, '')), snowflake._widen_command(tab, attname, seq) || ';');
+    -- The server ends details with a full stop since version 19.
+    PERFORM snowflake._warn_of_unconverted(what, concat_ws(': ', SQLERRM, nullif(rtrim(detail, '.'), '')),
+                                           snowflake._widen_command(tab, attname, seq) || ';');
 END
 $function$;
 
