@@ -102,10 +102,11 @@ class Native : public Replicator {
     void wait_for_copy(Session &subscriber, const std::string & /*name*/) const override {
         wait_for(subscriber, "(SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel)");
     }
+    // PostgreSQL 19 counts the errors of copying under other names.
     [[nodiscard]] Id errors(const Server &subscriber) const override {
         return Session(subscriber)
-            .number("SELECT sum(apply_error_count + sync_error_count) FROM "
-                    "pg_stat_subscription_stats");
+            .number("SELECT sum(value::bigint) FROM pg_stat_subscription_stats s, "
+                    "jsonb_each_text(to_jsonb(s)) WHERE key ~ '_error_count$'");
     }
 
   private:
