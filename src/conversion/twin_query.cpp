@@ -97,9 +97,11 @@ bool comes_from_source(const Origin &origin, int index, int attribute) {
         return false;
     if (entry->rtekind == RTE_RELATION)
         return is_source(origin.twins, entry->relid, attribute);
-    return entry->rtekind == RTE_JOIN && attribute <= list_length(entry->joinaliasvars) &&
-           comes_from_source(static_cast<Node *>(list_nth(entry->joinaliasvars, attribute - 1)),
-                             const_cast<Origin *>(&origin));
+    if (entry->rtekind != RTE_JOIN || attribute > list_length(entry->joinaliasvars))
+        return false;
+    List *made_from = list_make1(list_nth(entry->joinaliasvars, attribute - 1));
+    return server::walk_expression(reinterpret_cast<Node *>(made_from), comes_from_source,
+                                   const_cast<Origin *>(&origin));
 }
 
 bool comes_from_source(Node *node, void *context) {
