@@ -47,7 +47,7 @@ class NodeHint : public testing::Test {
     // Runs the commands that a hint names, those for one session at once, as psql -c does.
     void follow(const Server &server, std::string hint) {
         EXPECT_TRUE(take(hint, "To claim a free one, as a superuser, run: ")) << hint;
-        hint.erase(hint.find(" If the two have nothing to do with each other"));
+        hint.erase(hint.find(" If the other is gone for good, or unrelated"));
         const std::string next_session = " and in a new session: ";
         const std::size_t end = hint.find(next_session);
         session_->run(hint.substr(0, end));
