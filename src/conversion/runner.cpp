@@ -10,7 +10,8 @@ namespace snowflake::runner {
 
 namespace {
 
-// What is to be done once the command that runs has looked up its names. Nothing if path is null.
+// What is to be done once the command that runs has looked up its names. Nothing if run_path is
+// null.
 struct Pending {
     const char *run_path;
     const char *check;
@@ -25,8 +26,8 @@ Pending pending{};
 object_access_hook_type next_hook = nullptr;
 needs_fmgr_hook_type next_needs_hook = nullptr;
 
-// Runs the query on a function that is about to run, or on none. Code that catches its error must
-// not find the rest of the command unwatched.
+// Runs the check on a function that is about to run, or on InvalidOid. After an error, the check
+// stays pending: code that catches the error must not run the rest of the command unchecked.
 void run_check(Oid callee) {
     const Pending due = pending;
     if (due.check == nullptr)
@@ -71,9 +72,9 @@ bool is_strangers(Oid function) {
     return OidIsValid(author) && !server::may_act_for(author, GetUserId());
 }
 
-// A command evaluates constants before it has found all that it names. Until its query has seen
-// what it found, nothing of a stranger runs unless the query lets it. The server puts the text of a
-// function in SQL in the place of a call only if no hook wants to see the call.
+// A command evaluates constants before it has looked up all names. Until the check has run, a
+// function of a stranger needs its approval. A call that a hook asks for is not inlined by the
+// server, which would hide a function in SQL.
 bool needs_hook(Oid function) {
     return (next_needs_hook != nullptr && next_needs_hook(function)) ||
            (unlikely(pending.check != nullptr) && is_strangers(function));

@@ -169,7 +169,7 @@ Id next_id(Oid relid) {
 
 Id next_id(Oid relid, Layout layout) {
     Sequence &sequence = session::open_for_nextval(relid);
-    session::require_right_to_layout(sequence, layout);
+    session::require_right_to_use_layout(sequence, layout);
     return next_id_of(sequence, layout);
 }
 
@@ -195,7 +195,7 @@ Id next_id_amid_block(Oid relid) {
 Batch next_ids(Oid relid, std::optional<Layout> named, std::int32_t count) {
     Sequence &sequence = session::open_for_nextval(relid);
     if (named)
-        session::require_right_to_layout(sequence, *named);
+        session::require_right_to_use_layout(sequence, *named);
     const Layout layout = named.value_or(sequence.definition.layout);
     const std::int64_t now_us = clock_us();
     const int node = this_node::number(now_us);

@@ -17,7 +17,7 @@ namespace snowflake {
 Id next_id(Oid relid);
 
 // Makes the next ID as next_id() does, for a caller that names the layout. Raises the errors of
-// session::require_right_to_layout() as well.
+// session::require_right_to_use_layout() as well.
 Id next_id(Oid relid, Layout layout);
 
 // Makes the next ID of the sequence, for a client that may number a block of IDs from it on. Where

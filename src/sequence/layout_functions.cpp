@@ -120,9 +120,9 @@ Datum snowflake_makes_ids(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(sequence_kind::is_snowflake(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 
-// layout_of(regclass) returns snowflake.layout. Like the server's own functions it returns null
-// where there is no such relation, lest a query on the catalog fail because another session drops
-// one.
+// layout_of(regclass) returns snowflake.layout. Anybody may see it, as with the server's other
+// properties of a sequence. Like the server's own functions it returns null where there is no such
+// relation, lest a query on the catalog fail because another session drops one.
 SNOWFLAKE_FUNCTION(snowflake_layout_of);
 Datum snowflake_layout_of(PG_FUNCTION_ARGS) {
     const Oid relid = PG_GETARG_OID(0);

@@ -421,7 +421,7 @@ void raise_other_layout(Oid relid, Layout own, Layout named) {
     pg_unreachable();
 }
 
-void require_right_to_layout(Sequence &sequence, Layout layout) {
+void require_right_to_use_layout(Sequence &sequence, Layout layout) {
     if (sequence.definition.has_layout) {
         if (layout != sequence.definition.layout)
             raise_other_layout(sequence.relid, sequence.definition.layout, layout);

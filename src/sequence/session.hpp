@@ -61,7 +61,7 @@ Sequence &make_ready(Oid relid);
 // call. Where the sequence has a layout, the call can name no other. Where it has none, one ID in a
 // layout with an early epoch puts the sequence years ahead, as setval can: that takes the right to
 // UPDATE. Raises 55000 (another layout) and 42501 (no right).
-void require_right_to_layout(Sequence &sequence, Layout layout);
+void require_right_to_use_layout(Sequence &sequence, Layout layout);
 
 // Raises 55000: a call names another layout than that of the sequence.
 [[noreturn]] void raise_other_layout(Oid relid, Layout own, Layout named);

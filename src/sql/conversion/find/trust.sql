@@ -181,9 +181,9 @@ BEGIN
 END
 $function$;
 
--- Returns the authors of the types by which the server reads expressions on a table, and on what inherits from it, once
--- it alters a column: checks, defaults, indexes and statistics of the column, or of all columns. It builds all indexes anew,
--- by functions of the types of their columns.
+-- Returns the authors of types whose code the server runs when it alters a column. Types are named in checks, defaults,
+-- indexes and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so the
+-- types of their columns count, too.
 CREATE FUNCTION snowflake._authors_on_table(
         tab regclass, col name, -- NULL: all columns
         OUT author oid, OUT type oid, OUT class oid, OUT object oid)
@@ -215,8 +215,8 @@ BEGIN
 END
 $function$;
 
--- Returns whose types stand in what is printed and read again, and as whom. Whoever holds the right TRIGGER may have made a
--- trigger, which has no owner: for one, the owners of its functions and operators are authors, too.
+-- Returns, for each definition that is made again, the role that runs it and the owners of the types that it names. A trigger
+-- has no owner, and any holder of the right TRIGGER can make one: the owners of its functions and operators count, too.
 CREATE FUNCTION snowflake._authors_of_definitions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         OUT role oid, OUT author oid, OUT link text)

@@ -19,7 +19,7 @@ BEGIN
 END
 $function$;
 
--- Returns the number that all in use have to be below, lest new IDs of a layout meet one.
+-- Returns the number below which all numbers in use have to be: new IDs of a layout could repeat one above it.
 CREATE FUNCTION snowflake._bound_of_numbers(layout snowflake.layout)
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
@@ -64,10 +64,9 @@ BEGIN
 END
 $function$;
 
--- Runs a command of a plan; returns why it failed where that is the fault of an expression. The plan cannot know of
--- an expression that has no meaning any more, such as the call of a function that takes integers only, or of one
--- that fails, such as a query whose owner may not run it. All steps that fail in this way are found before the call
--- fails.
+-- Runs a command of a plan. Returns the error if an expression is at fault: one that has no meaning any more, such as
+-- the call of a function that takes integers only, or a query whose owner may not run it. Planning finds neither. The
+-- caller goes on, and raises all such errors together.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, -- NULL: the caller's rights
         run_path text,
@@ -106,7 +105,7 @@ CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     SET check_function_bodies = off
     AS $function$
 DECLARE
-    -- The commands may drop what the part is about.
+    -- The commands may drop the sequence or table, so its kind is read first.
     purpose constant text :=
         format('cannot %s %s', (SELECT CASE c.relkind WHEN 'S' THEN 'convert sequence' WHEN 'p' THEN 'merge the partitions of table'
                                                       ELSE 'partition table' END
@@ -136,13 +135,13 @@ BEGIN
 END
 $function$;
 
--- Runs a query, as the caller could, on a row as its $1 while tables of the caller are empty, and takes everything back.
+-- Empties tables, runs a query as the caller, with a row as its $1, and rolls everything back.
 CREATE FUNCTION snowflake._rehearse(tables oid[], run_path text, query text, argument record)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_rehearse'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Runs the commands of a plan on empty tables. Materialized views are not filled: they are out of other tables as well.
+-- Runs the commands of a plan on empty tables. Materialized views are not filled: they read other tables as well.
 CREATE FUNCTION snowflake._run_steps_on_empty_tables(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
