@@ -125,21 +125,24 @@ bool holds_ids(const RangeVar *name, const char *column) {
     return attribute > 0 && holds_ids(table, attribute);
 }
 
-// Tells whether a column of the table that is made will hold IDs.
-bool will_hold_ids(const Definition &definition, const char *name) {
-    if (name != nullptr) {
-        const ColumnDef *column = find_column(definition, name);
-        return column != nullptr && is_serial(column->typeName, serials);
-    }
+// Returns the only column of the primary key of the table that is made, or null.
+const ColumnDef *find_key_column(const Definition &definition) {
     if (const Constraint *key = find(definition.constraints, CONSTR_PRIMARY); key != nullptr)
-        return list_length(key->keys) == 1 &&
-               will_hold_ids(definition, strVal(linitial(key->keys)));
+        return list_length(key->keys) == 1 ? find_column(definition, strVal(linitial(key->keys)))
+                                           : nullptr;
     for (int i = 0; i < list_length(definition.columns); ++i) {
         const auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
         if (find(column->constraints, CONSTR_PRIMARY) != nullptr)
-            return is_serial(column->typeName, serials);
+            return column;
     }
-    return false;
+    return nullptr;
+}
+
+// Tells whether a column of the table that is made will hold IDs; without a name, its primary key.
+bool will_hold_ids(const Definition &definition, const char *name) {
+    const ColumnDef *column =
+        name != nullptr ? find_column(definition, name) : find_key_column(definition);
+    return column != nullptr && is_serial(column->typeName, serials);
 }
 
 // Makes a column bigint if the foreign key binds it, as its position-th column, to IDs.

@@ -99,7 +99,7 @@ bool comes_from_source(const Origin &origin, int index, int attribute) {
         return is_source(origin.twins, entry->relid, attribute);
     if (entry->rtekind != RTE_JOIN || attribute > list_length(entry->joinaliasvars))
         return false;
-    List *made_from = list_make1(list_nth(entry->joinaliasvars, attribute - 1));
+    List *made_from = lappend(NIL, list_nth(entry->joinaliasvars, attribute - 1));
     return server::walk_expression(reinterpret_cast<Node *>(made_from), comes_from_source,
                                    const_cast<Origin *>(&origin));
 }

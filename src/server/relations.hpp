@@ -61,6 +61,6 @@ std::int64_t glimpse_greatest_value(Oid table, AttrNumber attribute);
 
 // Returns how many bytes a relation has; where somebody has locked it against readers, how many it
 // had when the server counted them last; no_value: there is no such relation.
-std::int64_t glimpse_size(Oid relation);
+std::int64_t glimpse_size(Oid relid);
 
 } // namespace snowflake::relations
