@@ -224,9 +224,8 @@ TEST_F(Clock, MayStepBackByADayAcrossACrash) {
 // clock keeps new IDs above it.
 TEST_F(Clock, MayStepBackAcrossACrashWhileBoundsAreInATable) {
     session().run("CREATE TABLE bounds (sequence regclass, bound bigint)");
-    for (const std::string name : {"plain", "cached", "wide"})
-        session().run("INSERT INTO bounds SELECT '" + name + "', snowflake.low_watermark('" + name +
-                      "')");
+    session().run("INSERT INTO bounds SELECT s, snowflake.low_watermark(s) "
+                  "FROM unnest('{plain,cached,wide}'::regclass[]) s");
     crash([&] { clock().differ_by(-day); });
     EXPECT_EQ(session().number("SELECT count(bound) FROM bounds"), 3);
     EXPECT_EQ(
