@@ -120,7 +120,7 @@ BEGIN
                coalesce(CASE WHEN c.relkind = 'm' AND c.relispopulated
                              THEN t.relispopulated
                                   AND obj_description(t.oid, 'pg_class') = snowflake._contents_of_view(dependents, d.relid)
-                             ELSE t.oid IS NOT NULL END, false), false
+                             ELSE t.oid IS NOT NULL END, false)
             FROM snowflake._views_to_twin(dependents) d
             JOIN pg_class c ON c.oid = d.relid
             CROSS JOIN LATERAL (
@@ -142,7 +142,7 @@ CREATE FUNCTION snowflake._index_twins_of_view(view snowflake._twin)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT i.indexrelid, view.relid, named.name, i.definition, t.oid, t.oid IS NOT NULL, false
+        SELECT i.indexrelid, view.relid, named.name, i.definition, t.oid, t.oid IS NOT NULL
             FROM (SELECT x.indexrelid, d.definition,
                          row_number() OVER (PARTITION BY d.definition ORDER BY x.indexrelid) AS turn
                       FROM pg_index x
@@ -283,13 +283,13 @@ CREATE FUNCTION snowflake._preparations_of_views(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, is_inherited, n)
+            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_view(%L, %L)', (work.part).seq, t.relid), snowflake._owner(t.original),
                 format('makes a new view beside %s, which reads the new columns, without data', t.relid)) step
             WHERE t.twin IS NULL
                OR EXISTS (SELECT FROM snowflake._index_twins_of_view(
-                                          (t.original, t.relid, t.name, t.definition, t.twin, t.is_ready, t.is_inherited)::snowflake._twin) i
+                                          (t.original, t.relid, t.name, t.definition, t.twin, t.is_ready)::snowflake._twin) i
                               WHERE i.twin IS NULL)
             ORDER BY t.n;
 END
@@ -303,7 +303,7 @@ CREATE FUNCTION snowflake._preparations_of_contents(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, is_inherited, n)
+            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
             JOIN pg_class c ON c.oid = t.original AND c.relkind = 'm' AND c.relispopulated
             CROSS JOIN LATERAL (SELECT pg_total_relation_size(t.original)) held(size)
             CROSS JOIN LATERAL snowflake._step(
