@@ -1,6 +1,7 @@
 #include "new_columns.hpp"
 
 #include "nodes/settings.hpp"
+#include "server/schema.hpp"
 
 namespace snowflake::new_columns {
 
@@ -8,18 +9,13 @@ namespace {
 
 ProcessUtility_hook_type next_hook = nullptr;
 
-// The function of the extension with a name and types; InvalidOid: there is none.
-Oid function_named(const char *name, std::span<Oid> types) {
-    List *names = server::list_of(makeString(pstrdup("snowflake")), makeString(pstrdup(name)));
-    return LookupFuncName(names, static_cast<int>(types.size()), types.data(), true);
-}
-
-// What a command defines.
+// The columns and constraints that a command defines.
 struct Definition {
     const RangeVar *table; // that is made; nullptr: it is there
     Oid schema;            // in which it is made
     List *columns;
     List *constraints; // of the table
+    Oid source_of_ids; // see source_function()
 };
 
 bool is_one_of(const char *name, std::span<const char *const> names) {
@@ -94,11 +90,9 @@ bool is_same(const RangeVar *one, const RangeVar *other) {
            are_equal(one->schemaname, other->schemaname) && are_equal(one->relname, other->relname);
 }
 
-// Asks the extension's function in SQL.
-bool holds_ids(Oid table, AttrNumber attribute) {
-    Oid types[] = {OIDOID, INT2OID};
+bool holds_ids(Oid source_of_ids, Oid table, AttrNumber attribute) {
     FmgrInfo function;
-    fmgr_info(function_named("_source_of_ids", types), &function);
+    fmgr_info(source_of_ids, &function);
     LOCAL_FCINFO(call, 2);
     InitFunctionCallInfoData(*call, &function, 2, InvalidOid, nullptr, nullptr);
     call->args[0] = {.value = ObjectIdGetDatum(table), .isnull = false};
@@ -109,7 +103,7 @@ bool holds_ids(Oid table, AttrNumber attribute) {
 
 // Tells whether the column of a table that is there holds IDs. Without a name the table's primary
 // key is meant, which may be of one column only: which of several is which, is not told here.
-bool holds_ids(const RangeVar *name, const char *column) {
+bool holds_ids(Oid source_of_ids, const RangeVar *name, const char *column) {
     const Oid table = RangeVarGetRelid(name, NoLock, true);
     if (!OidIsValid(table))
         return false;
@@ -122,7 +116,7 @@ bool holds_ids(const RangeVar *name, const char *column) {
         if (bms_get_singleton_member(get_primary_key_attnos(table, false, &constraint), &member))
             attribute = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
     }
-    return attribute > 0 && holds_ids(table, attribute);
+    return attribute > 0 && holds_ids(source_of_ids, table, attribute);
 }
 
 // Returns the only column of the primary key of the table that is made, or null.
@@ -158,7 +152,8 @@ void widen_reference(const Definition &definition, ColumnDef *column, const Cons
     const char *referenced =
         key->pk_attrs == NIL ? nullptr : strVal(list_nth(key->pk_attrs, position));
     const bool is_own = definition.table != nullptr && is_same(definition.table, key->pktable);
-    if (is_own ? will_hold_ids(definition, referenced) : holds_ids(key->pktable, referenced))
+    if (is_own ? will_hold_ids(definition, referenced)
+               : holds_ids(definition.source_of_ids, key->pktable, referenced))
         column->typeName = makeTypeNameFromOid(INT8OID, -1);
 }
 
@@ -212,7 +207,7 @@ bool add(Definition &definition, Node *part) {
     return true;
 }
 
-void widen_in(const CreateStmt *statement) {
+void widen_in(const CreateStmt *statement, Oid source_of_ids) {
     const RangeVar *table = statement->relation;
     if (statement->inhRelations != NIL || statement->partbound != nullptr ||
         statement->partspec != nullptr || statement->ofTypename != nullptr ||
@@ -224,7 +219,11 @@ void widen_in(const CreateStmt *statement) {
                                                     : InvalidOid;
     if (!OidIsValid(schema) || isAnyTempNamespace(schema))
         return;
-    Definition definition{.table = table, .schema = schema, .columns = NIL, .constraints = NIL};
+    Definition definition{.table = table,
+                          .schema = schema,
+                          .columns = NIL,
+                          .constraints = NIL,
+                          .source_of_ids = source_of_ids};
     for (int i = 0; i < list_length(statement->tableElts); ++i)
         if (!add(definition, static_cast<Node *>(list_nth(statement->tableElts, i))))
             return;
@@ -232,13 +231,16 @@ void widen_in(const CreateStmt *statement) {
 }
 
 // A table that others inherit from gives them its column, which they may have already.
-void widen_in(const AlterTableStmt *statement) {
+void widen_in(const AlterTableStmt *statement, Oid source_of_ids) {
     const Oid table = RangeVarGetRelid(statement->relation, NoLock, true);
     if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_RELATION ||
         get_rel_persistence(table) == RELPERSISTENCE_TEMP || has_subclass(table))
         return;
-    Definition definition{
-        .table = nullptr, .schema = InvalidOid, .columns = NIL, .constraints = NIL};
+    Definition definition{.table = nullptr,
+                          .schema = InvalidOid,
+                          .columns = NIL,
+                          .constraints = NIL,
+                          .source_of_ids = source_of_ids};
     for (int i = 0; i < list_length(statement->cmds); ++i) {
         const auto *command = static_cast<AlterTableCmd *>(list_nth(statement->cmds, i));
         if ((command->subtype != AT_AddColumn && command->subtype != AT_AddConstraint) ||
@@ -249,31 +251,32 @@ void widen_in(const AlterTableStmt *statement) {
         widen(definition);
 }
 
-// Tells whether the event trigger of the extension is there, always fires, and has the rights to
-// convert what the command makes.
-bool is_in_force() {
+// Returns the extension's function that tells from where a column has IDs; InvalidOid: its event
+// trigger is not there, does not always fire, or has no right to convert what the command makes.
+Oid source_function() {
 #if PG_VERSION_NUM >= 170000
     if (!event_triggers)
-        return false;
+        return InvalidOid;
 #endif
     HeapTuple tuple =
         SearchSysCache1(EVENTTRIGGERNAME, CStringGetDatum("snowflake_convert_new_columns"));
     if (!HeapTupleIsValid(tuple))
-        return false;
+        return InvalidOid;
     const auto &trigger = *reinterpret_cast<Form_pg_event_trigger>(GETSTRUCT(tuple));
-    const Oid schema = get_func_namespace(trigger.evtfoid);
+    const Oid sibling = trigger.evtfoid;
     const bool fires = trigger.evtenabled == TRIGGER_FIRES_ALWAYS && IsUnderPostmaster;
     ReleaseSysCache(tuple);
-    if (!fires || schema != get_namespace_oid("snowflake", true) ||
+    const Oid schema = schema::find();
+    if (!fires || get_func_namespace(sibling) != schema ||
         !server::may_use_schema(GetUserId(), schema))
-        return false;
-    Oid text[] = {TEXTOID};
-    Oid column[] = {OIDOID, INT2OID};
-    const Oid needed[] = {function_named("_convert_columns_of_command", text),
-                          function_named("_source_of_ids", column)};
-    return std::all_of(std::begin(needed), std::end(needed), [](Oid function) {
-        return OidIsValid(function) && server::may_execute(GetUserId(), function);
-    });
+        return InvalidOid;
+    const Oid path[] = {TEXTOID};
+    const Oid column[] = {OIDOID, INT2OID};
+    const Oid convert = schema::find_sibling(sibling, "_convert_columns_of_command", path);
+    const Oid source = schema::find_sibling(sibling, "_source_of_ids", column);
+    const bool may_run = OidIsValid(convert) && server::may_execute(GetUserId(), convert) &&
+                         OidIsValid(source) && server::may_execute(GetUserId(), source);
+    return may_run ? source : InvalidOid;
 }
 
 void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
@@ -283,12 +286,14 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
     const Node *command = statement->utilityStmt;
     const bool is_concerned = settings::converts_new_columns() &&
                               (IsA(command, CreateStmt) || IsA(command, AlterTableStmt));
-    if (unlikely(is_concerned) && !creating_extension && is_in_force()) {
+    const Oid source_of_ids =
+        unlikely(is_concerned) && !creating_extension ? source_function() : InvalidOid;
+    if (OidIsValid(source_of_ids)) {
         statement = static_cast<PlannedStmt *>(copyObjectImpl(statement));
         if (IsA(command, CreateStmt))
-            widen_in(reinterpret_cast<CreateStmt *>(statement->utilityStmt));
+            widen_in(reinterpret_cast<CreateStmt *>(statement->utilityStmt), source_of_ids);
         else
-            widen_in(reinterpret_cast<AlterTableStmt *>(statement->utilityStmt));
+            widen_in(reinterpret_cast<AlterTableStmt *>(statement->utilityStmt), source_of_ids);
     }
     const auto next = next_hook != nullptr ? next_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);

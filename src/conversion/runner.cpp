@@ -10,8 +10,7 @@ namespace snowflake::runner {
 
 namespace {
 
-// What is to be done once the command that runs has looked up its names. Nothing if run_path is
-// null.
+// The check that runs once the command has looked up its names. None if run_path is null.
 struct Pending {
     const char *run_path;
     const char *check;

@@ -4,7 +4,7 @@ namespace snowflake::twin_query {
 
 namespace {
 
-// What a walk over a query replaces.
+// The columns and views that a walk over a query replaces.
 struct Twins {
     std::span<const Column> columns;
     std::span<const View> views;

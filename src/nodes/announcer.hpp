@@ -5,7 +5,7 @@
 
 namespace snowflake::announcer {
 
-// What a background worker does.
+// The tasks of a background worker.
 enum class Task : std::uint8_t {
     say_what_lacks, // as the function
     repeat,         // as the function, for a server that asks

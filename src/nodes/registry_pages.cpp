@@ -55,8 +55,7 @@ List *find_rows(Buffer buffer, Oid table, Snapshot snapshot) {
     List *rows = NIL;
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
-    const auto last =
-        PageGetMaxOffsetNumber(page); // wider than an OffsetNumber before PostgreSQL 16
+    const auto last = PageGetMaxOffsetNumber(page); // an unsigned long before PostgreSQL 16
     for (OffsetNumber number = FirstOffsetNumber; number <= last; ++number) {
         ItemId item = PageGetItemId(page, number);
         if (!ItemIdIsNormal(item))

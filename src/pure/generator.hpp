@@ -167,8 +167,8 @@ constexpr Id high_water_mark(Layout layout, Id last) noexcept {
     return layout.last_id_of_tick(std::min(second_later, layout.last_tick()));
 }
 
-// What a sequence says of itself. A sequence is reset where something else than decide_next_id()
-// has written its last ID: it was created, set, truncated, rewritten or recovered.
+// The state that is stored in a sequence. A sequence is reset where something else than
+// decide_next_id() has written its last ID: it was created, set, truncated, rewritten or recovered.
 struct SequenceState {
     Id last; // the greatest ID reserved so far; negative: none
     bool reset;

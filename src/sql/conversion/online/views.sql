@@ -27,7 +27,6 @@ CREATE FUNCTION snowflake._query_on_twins(
 CREATE FUNCTION snowflake._views_beneath(dependents snowflake._conversion_dependent[], view oid)
     RETURNS SETOF snowflake._conversion_dependent
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -104,15 +103,12 @@ $function$;
 CREATE FUNCTION snowflake._view_twins(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     SET datestyle = ISO
     SET intervalstyle = postgres
     SET timezone = 'UTC'
     SET extra_float_digits = 1
     SET bytea_output = hex
     SET lc_monetary = 'C'
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -124,7 +120,7 @@ BEGIN
             FROM snowflake._views_to_twin(dependents) d
             JOIN pg_class c ON c.oid = d.relid
             CROSS JOIN LATERAL (
-                -- That of a view beneath may change, and the twin has to follow.
+                -- The definition of a view beneath may change, and the twin has to follow.
                 SELECT string_agg(snowflake._view_definition(b.relid), E'\n' ORDER BY b.depth, b.objid) AS definition
                     FROM snowflake._views_beneath(dependents, d.relid) b) made
             CROSS JOIN LATERAL snowflake._view_twin_name(made.definition, d.relid) named(name)
@@ -137,8 +133,6 @@ $function$;
 CREATE FUNCTION snowflake._index_twins_of_view(view snowflake._twin)
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET quote_all_identifiers = off
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -193,7 +187,6 @@ $function$;
 CREATE FUNCTION snowflake._read_by_view(view oid, work snowflake._shadowing)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
@@ -283,15 +276,14 @@ CREATE FUNCTION snowflake._preparations_of_views(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            FROM generate_subscripts(work.views, 1) n
+            CROSS JOIN LATERAL (SELECT (work.views[n]).*) t
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_view(%L, %L)', (work.part).seq, t.relid), snowflake._owner(t.original),
                 format('makes a new view beside %s, which reads the new columns, without data', t.relid)) step
             WHERE t.twin IS NULL
-               OR EXISTS (SELECT FROM snowflake._index_twins_of_view(
-                                          (t.original, t.relid, t.name, t.definition, t.twin, t.is_ready)::snowflake._twin) i
-                              WHERE i.twin IS NULL)
-            ORDER BY t.n;
+               OR EXISTS (SELECT FROM snowflake._index_twins_of_view(work.views[n]) i WHERE i.twin IS NULL)
+            ORDER BY n;
 END
 $function$;
 
@@ -355,8 +347,6 @@ CREATE FUNCTION snowflake._fill_twin_of_view(
         seq regclass, view regclass, twin oid, contents text, twins oid[], sources text[], caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(twin);
@@ -415,7 +405,6 @@ $procedure$;
 CREATE FUNCTION snowflake._views_on_shadows(shadows snowflake._shadow[])
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -19,10 +19,11 @@ BEGIN
                             THEN snowflake._default_replaced(f.oid, seq, false) END
             ) replaced(expression)
             CROSS JOIN LATERAL snowflake._conversion_column(
-                f.adrelid, f.adnum, a.attname, attrdef => f.oid, old_default => CASE WHEN replaced.expression IS NOT NULL THEN pg_get_expr(f.adbin, f.adrelid) END,
+                f.adrelid, f.adnum, a.attname, attrdef => f.oid,
+                -- One of a stranger's is not printed.
+                old_default => CASE WHEN replaced.expression IS NOT NULL THEN pg_get_expr(f.adbin, f.adrelid) END,
                 new_default => replaced.expression, is_inherited => a.attinhcount > 0) c
-            WHERE s.oid = seq AND replaced.expression IS NOT NULL
-              AND (t.relowner = s.relowner OR snowflake._is_taken_along(s.relowner, t.relowner));
+            WHERE s.oid = seq AND replaced.expression IS NOT NULL;
 END
 $function$;
 

@@ -202,7 +202,6 @@ $function$;
 CREATE FUNCTION snowflake._obstacles_of_row_types(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    SET jit = off
     AS $function$
 BEGIN
     RETURN QUERY
