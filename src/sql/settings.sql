@@ -44,3 +44,21 @@ BEGIN
     END LOOP;
 END
 $do$;
+
+-- Functions that print a text which other sessions compare, or read, print it alike in every session. Functions in C have none
+-- of the settings above.
+DO $do$
+DECLARE
+    function text;
+BEGIN
+    FOREACH function IN ARRAY ARRAY[
+        'snowflake._expressions_with_names(regclass, oid, regclass, smallint[], text[])',
+        'snowflake._query_on_twins(regclass, oid[], smallint[], smallint[], oid[], oid[])',
+        'snowflake._view_twins(snowflake._conversion_dependent[])'
+    ] LOOP
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on SET quote_all_identifiers = off SET DateStyle = ISO '
+                       'SET IntervalStyle = postgres SET TimeZone = ''UTC'' SET extra_float_digits = 1 SET bytea_output = hex '
+                       'SET lc_monetary = ''C''', function);
+    END LOOP;
+END
+$do$;

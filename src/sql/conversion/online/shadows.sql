@@ -58,16 +58,7 @@ CREATE FUNCTION snowflake._expressions_with_names(
         class regclass, object oid, relation regclass, attnums smallint[], names text[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_expressions_with_names'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE
-    -- Every session prints the same text, and reads it as the others do.
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET datestyle = ISO
-    SET intervalstyle = postgres
-    SET timezone = 'UTC'
-    SET extra_float_digits = 1
-    SET bytea_output = hex
-    SET lc_monetary = 'C';
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- A column that is to be replaced, and its shadow.
 CREATE TYPE snowflake._shadow AS (

@@ -13,15 +13,7 @@ CREATE FUNCTION snowflake._query_on_twins(
         OUT fault text) -- why there is none
     AS 'MODULE_PATHNAME', 'snowflake_query_on_twins'
     LANGUAGE C STABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off
-    SET datestyle = ISO
-    SET intervalstyle = postgres
-    SET timezone = 'UTC'
-    SET extra_float_digits = 1
-    SET bytea_output = hex
-    SET lc_monetary = 'C';
+    SET search_path = pg_catalog, pg_temp;
 
 -- Returns a view, and the views among the dependents by way of which it reads columns, the innermost first.
 CREATE FUNCTION snowflake._views_beneath(dependents snowflake._conversion_dependent[], view oid)
@@ -103,12 +95,6 @@ $function$;
 CREATE FUNCTION snowflake._view_twins(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    SET datestyle = ISO
-    SET intervalstyle = postgres
-    SET timezone = 'UTC'
-    SET extra_float_digits = 1
-    SET bytea_output = hex
-    SET lc_monetary = 'C'
     AS $function$
 BEGIN
     RETURN QUERY
