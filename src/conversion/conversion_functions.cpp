@@ -1,6 +1,6 @@
-// What the conversion, which is written in SQL, asks of C++: expressions read and made as trees,
-// commands run with the rights of their owner, and relations locked and read by OID. Arguments in
-// and results out, nothing else.
+// Functions that the conversion, which is written in SQL, calls: they read and make expressions as
+// trees, run commands with the rights of their owner, and lock and read relations by OID. Arguments
+// in and results out, nothing else.
 
 #include "definitions.hpp"
 #include "event_triggers.hpp"

@@ -100,7 +100,7 @@ bool names_sequence(const Use &use, Oid sequence) {
                                         use.name != nullptr && is_name_of(use.name, sequence));
 }
 
-// What to replace, and by what.
+// The calls to replace, and their replacement.
 struct Replacement {
     Oid sequence;
     Callee callee;  // whose calls are replaced

@@ -34,7 +34,7 @@ List *relations_named_by_position(Node *tree);
 // char *. Returns NIL if it is not a name.
 List *identifiers_of(const char *name);
 
-// Which calls become which.
+// The direction in which calls are replaced.
 enum class Direction {
     to_snowflake, // nextval(sequence) becomes snowflake.nextval(sequence)
     to_server,    // snowflake.nextval(sequence [, layout]) becomes nextval(sequence)

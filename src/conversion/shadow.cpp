@@ -55,7 +55,7 @@ bool collect_new_columns(Node *node, void *context) {
     return server::walk_expression(node, collect_new_columns, context);
 }
 
-// What the check of the table says of the pair whose columns the condition of a trigger names.
+// Returns the table's check of the pair whose columns the condition of a trigger names.
 // Any holder of the right TRIGGER can make the trigger; only the owner can have made the check.
 Comparison comparison_of(const Trigger &trigger, TupleDesc row) {
     Bitmapset *named = nullptr;

@@ -17,7 +17,7 @@ struct Pair {
     AttrNumber shadow;
 };
 
-// What a check says of a pair.
+// The check of a pair, as the table has it.
 struct Comparison {
     Pair pair; // attribute numbers of 0: the check compares no shadow with its source
     bool refuses_null;
@@ -45,7 +45,7 @@ struct Filled {
     std::int64_t in_use;
 };
 
-// Which rows fill() looks at: those on the pages from first up to, but not including, end.
+// The rows that fill() looks at: those on the pages from first up to, but not including, end.
 struct Pages {
     BlockNumber first;
     BlockNumber end;

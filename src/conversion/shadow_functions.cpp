@@ -1,4 +1,4 @@
-// What SQL can call on shadow columns. Arguments in and results out, nothing else.
+// SQL functions on shadow columns. Arguments in and results out, nothing else.
 
 #include "definitions.hpp"
 #include "expression.hpp"

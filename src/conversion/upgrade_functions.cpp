@@ -1,4 +1,4 @@
-// What update scripts ask of C++. The functions of SQL exist only while such a script runs.
+// Functions for update scripts. They exist in SQL only while such a script runs.
 
 #include "runner.hpp"
 #include "server/library.hpp"

@@ -8,7 +8,7 @@ namespace snowflake::announcer {
 
 namespace {
 
-// What the background worker is started with, besides the number of the setting.
+// The arguments of the background worker, besides the number of the setting.
 struct Order {
     Oid database;
     TransactionId after;

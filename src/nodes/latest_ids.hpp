@@ -17,7 +17,8 @@ class LatestIds {
     // may take IDs. The current role must be a superuser. palloc'd.
     static const LatestIds &look();
 
-    // What the IDs tell of a number at this time, in Unix microseconds.
+    // Tells whether IDs of a number are at hand, and whether the latest is later than now_us, in
+    // Unix microseconds.
     [[nodiscard]] Seen seen(std::int32_t node, std::int64_t now_us) const {
         const std::int64_t latest = latest_us(node);
         if (latest == 0)

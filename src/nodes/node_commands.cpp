@@ -17,7 +17,7 @@ using registry::Acts;
 using registry::Registry;
 using registry::StoredAct;
 
-// What a command starts from: the acts, under the lock.
+// The registry as a command reads it under the lock.
 struct Start {
     Acts acts;
     Registry registry;
@@ -279,7 +279,7 @@ void require_not_leased(std::int32_t first, std::int32_t last) {
     SPI_finish();
 }
 
-// Which number to claim, and whether somebody has named it.
+// The number to claim, and whether the caller named it.
 struct Wanted {
     std::int32_t node;
     bool named;

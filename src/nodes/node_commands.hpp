@@ -18,7 +18,8 @@ namespace snowflake::node_commands {
 // if the instance has another, or if the clock is not to be trusted, 53400 if none is left.
 std::int32_t claim(std::optional<std::int32_t> node, const char *name);
 
-// What was given up, and from when on another instance may claim it, in Unix microseconds.
+// The number that was given up, and the time from which another instance may claim it, in Unix
+// microseconds.
 struct GivenUp {
     std::int32_t node = 0; // 0: nothing
     std::int64_t free_from = 0;

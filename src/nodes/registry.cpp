@@ -359,7 +359,7 @@ StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_
 
 void date_claim(StoredAct &act, const Registry &registry, std::int64_t now_us) {
     act.claimed_at = registry.next_claimed_at(now_us);
-    // What gives the numbers up again is said later than they were claimed.
+    // An act that gives the numbers up again must be dated later than their claim.
     act.said_at = std::max(act.said_at, act.claimed_at);
 }
 

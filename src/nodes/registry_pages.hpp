@@ -10,7 +10,7 @@
 
 namespace snowflake::registry_pages {
 
-// So many pages of the table are read one after the other; of a longer one, the rows that indexes
+// A table of at most this many pages is read page by page; of a longer one, the rows that indexes
 // find.
 inline constexpr BlockNumber few_pages = 4;
 

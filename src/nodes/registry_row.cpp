@@ -88,8 +88,8 @@ StoredAct act_of(const Row &row) {
     act.kind = kind_of(TextDatumGetCString(row[column_kind]));
     act.first = DatumGetInt32(row[column_node]);
     act.last = DatumGetInt32(row[column_last_node]);
-    // Whoever writes a row can write any range. What is taken or given up are numbers that there
-    // are, or none.
+    // A row can have any range, because any server can have written it. It is cut to numbers that
+    // exist, or to none.
     if (act.holds() || act.ends()) {
         act.first = std::max(act.first, 1);
         act.last = std::clamp(act.last, 0, last_claimable_node);

@@ -79,8 +79,8 @@ const char *how_to_unset_node() {
     switch (setting.source) {
     case PGC_S_FILE:
     case PGC_S_ARGV:
-        // What is set for the database takes precedence, and needs no command that has to stand
-        // alone in its transaction.
+        // A setting of the database takes precedence, and its command may stand in any
+        // transaction; ALTER SYSTEM may not.
         return to_run(psprintf("ALTER DATABASE %s SET %s = 0", this_database(), node_name));
     case PGC_S_GLOBAL:
         return to_reset("ROLE ALL");

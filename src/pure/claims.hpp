@@ -28,8 +28,8 @@ inline constexpr std::int64_t clock_tolerance_us = 60'000'000;
 // wrong: a clock that is set to another time zone is hours behind.
 inline constexpr std::int64_t believed_lead_us = 24 * 60 * clock_tolerance_us;
 
-// Who makes IDs: a database of a server, because that is what has sequences of its own. copy is 0,
-// or a number that tells a physical copy from its original.
+// An instance makes IDs. It is a database of a server, because a database has sequences of its own.
+// copy is 0, or a number that tells a physical copy from its original.
 struct Instance {
     std::int64_t system_identifier = 0;
     std::int64_t database = 0;
@@ -144,7 +144,7 @@ struct Verdict {
     const AnyAct *reason = nullptr; // the act that speaks against it
 };
 
-// What an instance should say and has not said yet.
+// The acts that an instance has still to write.
 template <typename AnyAct>
 struct Lack {
     bool setting = false;            // that the setting has given it its number
@@ -158,7 +158,7 @@ struct Lack {
     [[nodiscard]] constexpr bool any() const noexcept { return has_own() || removal != nullptr; }
 };
 
-// What the latest IDs at hand tell of a number.
+// Whether the latest IDs at hand were made under a number, and when.
 enum class Seen : std::uint8_t {
     nowhere,
     past,
@@ -342,7 +342,7 @@ class Registry {
         return verdict;
     }
 
-    // What the instance should say and has not said yet. The verdict is that of judge();
+    // Returns the acts that the instance has still to write. The verdict is that of judge();
     // setting_counts tells whether the number comes from a setting of the server or the database.
     [[nodiscard]] constexpr Lack<AnyAct> lack(const Verdict<AnyAct> &verdict,
                                               bool setting_counts) const noexcept {

@@ -25,7 +25,7 @@ namespace snowflake {
 // The last ID of a sequence that has reserved none yet. Any negative value means the same.
 inline constexpr Id no_id = -1;
 
-// What a caller asks for.
+// A caller's request for IDs.
 struct Request {
     std::int64_t now;        // the clock, in ticks of the layout; negative before its epoch
     std::int64_t node;       // 1 .. the layout's last_node()
@@ -180,7 +180,7 @@ struct Limits {
     std::int64_t last_tick = std::numeric_limits<std::int64_t>::max(); // of any ID
 };
 
-// What a session has to do next.
+// The next action of a session.
 enum class Action : std::uint8_t {
     refuse,   // write nothing, and raise an error
     hand_out, // write last, and hand out what is reserved

@@ -1,4 +1,5 @@
-// What an ID is: how a timestamp, a node and a counter share the 63 bits of a non-negative bigint.
+// The layout of an ID: how a timestamp, a node and a counter share the 63 bits of a non-negative
+// bigint.
 //
 // Pure: no server headers, no allocation, no failure that is not a value.
 #pragma once
@@ -12,7 +13,7 @@ namespace snowflake {
 // A snowflake ID. Never negative; functions that also take "no ID yet" say so.
 using Id = std::int64_t;
 
-// What an ID is made of.
+// The parts of an ID.
 struct Fields {
     std::int64_t tick;    // ticks since the layout's epoch
     std::int32_t node;    // the instance that made it
@@ -27,7 +28,7 @@ struct Fields {
 // way are equal: where node or counter has no bits, the node counts as the higher one.
 class Layout {
   public:
-    // Which field stands directly below the timestamp; the other one takes the lowest bits.
+    // The order of the two fields below the timestamp.
     enum class Order : std::uint8_t {
         node_above_counter,
         counter_above_node,

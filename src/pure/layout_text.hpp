@@ -38,7 +38,7 @@ enum class LayoutTextError : std::uint8_t {
     ends_too_late,
 };
 
-// What is wrong with a text, and the part of it that is at fault; empty where a part is missing.
+// The error of a text, and the part that causes it; empty where a part is missing.
 struct LayoutTextFailure {
     LayoutTextError error;
     std::string_view part;

@@ -36,8 +36,8 @@ struct LockedPage {
 LockedPage lock_page(Buffer buffer);
 void unlock(const LockedPage &page);
 
-// What the sequence says of itself. CREATE SEQUENCE, setval, TRUNCATE, crash recovery and most
-// forms of ALTER SEQUENCE reset it: they leave log_cnt at 0.
+// Reads the state that the sequence's page holds. CREATE SEQUENCE, setval, TRUNCATE, crash recovery
+// and most forms of ALTER SEQUENCE reset it: they leave log_cnt at 0.
 SequenceState state_of(const LockedPage &page);
 
 // How a reservation gets to the disk.

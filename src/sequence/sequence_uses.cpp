@@ -30,7 +30,7 @@ bool is_too_deep(const char *text_form) {
     return false;
 }
 
-// Which of the functions above this is.
+// Tells a function by its OID.
 Callee callee_of(Oid function) {
     if (function == F_NEXTVAL)
         return Callee::server_nextval;

@@ -6,7 +6,7 @@
 
 namespace snowflake::expression {
 
-// What a function does to the sequence that is its first argument.
+// A function that takes a sequence as its first argument.
 enum class Callee {
     other,          // none of the following
     server_nextval, // the server's nextval(regclass)

@@ -13,7 +13,7 @@
 
 namespace snowflake::session {
 
-// What the catalogs say of a sequence.
+// A sequence's definition in the catalogs.
 struct Definition {
     std::int64_t increment;
     std::int64_t stride;            // what the increment asks for

@@ -598,7 +598,7 @@ inline ItemPointerData tid_of_row(BlockNumber page, OffsetNumber number) {
             .ip_posid = number};
 }
 
-// Which indexes need entries for the new version of a row.
+// The indexes that need entries for the new version of a row.
 #if PG_VERSION_NUM >= 160000
 using IndexUpdate = TU_UpdateIndexes;
 #else

@@ -1,5 +1,5 @@
-// Which transactions had ended at a moment, as a snapshot shows it; and whether an older or a newer
-// snapshot shows as much.
+// The transactions that had ended at a moment, as a snapshot shows them; and whether an older or a
+// newer snapshot shows as many.
 #pragma once
 
 #include "server/server.hpp"

@@ -27,7 +27,7 @@ bool is_older(Snapshot one, Snapshot other) {
            (one->xmax == other->xmax && one->xcnt > other->xcnt);
 }
 
-// What ran before this was installed.
+// Calls the hook that was installed before this one, or the server's own function.
 template <typename... More>
 void run_next(QueryDesc *query, ScanDirection direction, std::uint64_t count, More... more) {
     (next_run != nullptr ? next_run : standard_ExecutorRun)(query, direction, count, more...);

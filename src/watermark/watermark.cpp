@@ -51,7 +51,7 @@ struct Answer {
 
 // Looking
 
-// What the page of a sequence says.
+// The state that a sequence's page holds.
 struct Said {
     SequenceState state;
     bool used;       // whether any number was taken from it

@@ -32,7 +32,7 @@ namespace snowflake::watermark {
 
 // Finds the low watermark of a sequence whose IDs are of its own layout, or of the one that the
 // caller names where it has none; none: the watermark is not known now.
-// That is so if
+// The watermark is not known if
 // - the start of a transaction that holds the lock is not known, see lock_holders.hpp;
 // - such a transaction began later than the greatest ID was made: it has made none yet, or the IDs
 //   are not of this layout;

@@ -53,7 +53,7 @@ BEGIN
             WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
               AND used.callee = 'snowflake.nextval'
         UNION
-        -- Of a converted sequence that belongs to another column, and is drawn from by the server's own nextval.
+        -- A converted sequence belongs to another column, and this one draws from it by the server's own nextval.
         SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, snowflake.layout_of(q.seqrelid), used.callee
             FROM pg_sequence q
             JOIN pg_class s ON s.oid = q.seqrelid
@@ -65,7 +65,7 @@ BEGIN
             WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) AND used.sequence = q.seqrelid
               AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
         UNION
-        -- Of a converted sequence whose column has another default, or none.
+        -- A converted sequence belongs to this column, which has another default, or none.
         SELECT s.oid, d.refobjid, a.attnum, a.attname, snowflake.layout_of(s.oid),
                (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
                     WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum

@@ -414,7 +414,7 @@ END $function$;
 COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
     'leases a node number to this session until it ends, or confirms the node lease of a token';
 
--- What an operator may do, and what only triggers and functions call, is for those who are granted it.
+-- Functions of an operator, and those that only triggers and functions call, are for roles that are granted them.
 REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._publish_nodes(),
     snowflake._close_guards(), snowflake._link_registry(), snowflake._say_what_lacks(),
     snowflake.claim_node(integer, text), snowflake.release_node(integer), snowflake._exchange_claims(),

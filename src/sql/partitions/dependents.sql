@@ -1,4 +1,4 @@
--- What depends on a table that becomes partitioned. Triggers, policies, rules and members of publications are dropped and made
+-- Objects that depend on a table that becomes partitioned. Triggers, policies, rules and members of publications are dropped and made
 -- again, by the functions of their kinds (src/sql/conversion/kinds/). Views and routines are replaced, and keep what they have.
 
 -- Finds the objects that depend on a table.

@@ -1,4 +1,4 @@
--- What keeps a table from becoming partitioned. Each is named before anything is changed, with the way that is open.
+-- Obstacles to partitioning a table. Each is named before anything is changed, with the way that is open.
 
 -- Lists what a table is, or is part of, that cannot become partitioned.
 CREATE FUNCTION snowflake._partition_obstacles_of_table(p snowflake._partitioning)

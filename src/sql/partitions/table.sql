@@ -163,7 +163,7 @@ BEGIN
 END
 $function$;
 
--- What a caller asks for.
+-- The arguments of a caller.
 CREATE TYPE snowflake._partition_request AS (
     tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean);
 

@@ -320,7 +320,7 @@ BEGIN
             SELECT DISTINCT l.relid, l.attnum
                 FROM (SELECT s.relid, s.attnum FROM sources s
                       UNION SELECT n.relid, n.attnum FROM snowflake._columns_named(seq, wishes.also) n
-                      -- Of a conversion without a long lock that has begun.
+                      -- The columns of a conversion without a long lock that has begun.
                       UNION SELECT p.relid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE online AND p.sequence = seq) s
                 CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
         )

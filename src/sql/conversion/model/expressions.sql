@@ -1,6 +1,6 @@
--- What the library does for the conversion: expressions of the catalogs, read and made as trees
--- (src/conversion/expression.hpp, and trial.hpp there), commands that run as another role (runner.hpp there),
--- and relations that are read by OID (src/server/relations.hpp).
+-- The library's functions for the conversion: they read and make expressions of the catalogs as trees
+-- (src/conversion/expression.hpp, and trial.hpp there), run commands as another role (runner.hpp there),
+-- and read relations by OID (src/server/relations.hpp).
 
 -- Finds the types of the constants in the stored expressions of an object; NULL: there is one that is too long or nested too deeply
 -- to be looked into.

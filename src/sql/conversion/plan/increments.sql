@@ -4,8 +4,8 @@
 -- snowflake.nextval() reserves whole. Or it keeps several servers apart, and has no meaning for IDs. The sequence
 -- does not tell, so the caller does.
 --
--- What the guard takes the place of is kept in the last line of the sequence's comment: that goes with a rename
--- and a dump, and its owner can read it.
+-- The last line of the sequence's comment keeps the attributes that the guard replaces: a comment survives a rename
+-- and a dump, and the sequence's owner can read it.
 
 -- Returns the INCREMENT that the conversion gives a sequence: its own as a stride, or the guard.
 CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)

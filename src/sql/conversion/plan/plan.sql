@@ -27,7 +27,7 @@ BEGIN
         RETURN;
     END IF;
     part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
-    -- What subscribers need is in the plan. Its first command requires it.
+    -- The plan has the commands for subscribers. Its first command requires that they were run.
     required := part;
     required.wishes.waive := (part.wishes).waive || 'subscribers'::text;
     PERFORM snowflake._require_no_obstacles(required);

@@ -1,7 +1,7 @@
 -- New columns: where the setting snowflake.convert_new_columns is on, an event trigger converts the serial and
 -- identity columns that a command has made, and widens the empty columns that a new foreign key binds to IDs.
 --
--- What a command has made is told by the transaction that wrote its rows in the catalogs. A table that was there
+-- The columns that a command has made are known by the transaction that wrote their rows in the catalogs. A table that was there
 -- before the setting was on stays as it is, whatever is altered in it.
 --
 -- The IDs are of the layout that the setting snowflake.layout_of_new_columns names.

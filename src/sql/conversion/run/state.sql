@@ -1,7 +1,7 @@
--- What a conversion in either direction works with. It is read as of now, whatever the isolation level of the
--- transaction is: the snapshot of a transaction that is SERIALIZABLE shows catalogs that have changed since.
+-- The state of a conversion in either direction. It is read as of now, whatever the isolation level of the
+-- transaction is: the snapshot of a SERIALIZABLE transaction shows catalogs that have changed since.
 
--- What a caller has asked for.
+-- The arguments of a caller.
 CREATE TYPE snowflake._conversion_request AS (
     seq regclass, is_back boolean,
     wishes snowflake._conversion_wishes,
@@ -18,7 +18,7 @@ CREATE FUNCTION snowflake._request(
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(seq, is_back, wishes, stage, tab, twin, partitioning)::snowflake._conversion_request;
 
--- What a conversion works with.
+-- The state of a conversion.
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
     wanted oid[],              -- the relations to be locked
