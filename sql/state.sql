@@ -72,6 +72,10 @@ ALTER SEQUENCE s RESTART WITH -5;
 SELECT make('RESTART WITH a negative value');
 ALTER SEQUENCE s CYCLE;
 SELECT make('CYCLE');
+ALTER SEQUENCE s INCREMENT BY 9223372036854775807 MINVALUE 1 START WITH 1;
+-- The server's own nextval begins anew, in the millisecond of the last ID.
+SELECT bool_and(make('guarded, with CYCLE') AND nextval('s') = 1 AND make('begun anew')) AS above FROM generate_series(1, 20);
+ALTER SEQUENCE s INCREMENT BY 1;
 ALTER SEQUENCE s NO CYCLE NO MINVALUE START WITH 1;
 SELECT make('NO CYCLE');
 ALTER SEQUENCE s OWNED BY made.id;

@@ -62,7 +62,9 @@ std::int64_t wait_for_end_of(std::int64_t closed_tick, Layout layout) {
                                                       std::int64_t now_us, const Wanted &wanted) {
     for (;;) {
         const LockedPage page = lock_page(sequence.buffer);
-        const SequenceState state = state_of(page);
+        SequenceState state = state_of(page);
+        // Where the server's own nextval has begun a sequence with CYCLE anew, log_cnt is not 0.
+        state.reset = state.reset || state.last == sequence.definition.min_value;
         if (state.reset) // the rule wants a time that was read under the lock
             now_us = clock_us() + clock_skew_us;
         const Request request{.now = tick_at(sequence.lease, layout, now_us),

@@ -276,6 +276,7 @@ void read_definition(Sequence &sequence) {
         .stride =
             options->seqincrement == sequence_kind::guard_increment ? 1 : options->seqincrement,
         .cache = options->seqcache,
+        .min_value = options->seqmin,
         .max_value = options->seqmax,
         .has_layout = kind.has_layout,
         .layout = kind.layout,

@@ -18,6 +18,7 @@ struct Definition {
     std::int64_t increment;
     std::int64_t stride;            // what the increment asks for
     std::int64_t cache;             // IDs to reserve at once, at least 1
+    std::int64_t min_value;         // with which a sequence that cycles begins anew
     std::int64_t max_value;         // no ID may be greater
     bool has_layout;                // the layout is the sequence's own, and calls can name no other
     Layout layout = default_layout; // of a call that names none
