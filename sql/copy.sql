@@ -178,6 +178,7 @@ DROP TRIGGER late ON batches;
 -- In a query a call stays what it is, and no estimate makes an ID.
 EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO batches (n) VALUES (14);
 EXPLAIN (VERBOSE, COSTS OFF) SELECT FROM batches WHERE id < snowflake.nextval('b');
+EXPLAIN (VERBOSE, COSTS OFF) SELECT FROM batches WHERE id = ANY (ARRAY[snowflake.nextval('b'), n]);
 SELECT snowflake.currval('b') - :start AS made;
 
 -- Nothing happens before there is a row.
@@ -194,9 +195,9 @@ ROLLBACK;
 
 -- SQL cannot call what stands in for nextval. PostgreSQL 19 gives other hints.
 \set VERBOSITY terse
-SELECT snowflake._plan_call(1);
-SELECT snowflake._plan_call('s'::regclass::internal);
-SELECT snowflake._plan_call(1, 's'::regclass);
+SELECT snowflake._batched_nextval(1);
+SELECT snowflake._batched_nextval('s'::regclass::internal);
+SELECT snowflake._batched_nextval(1, 's'::regclass);
 \set VERBOSITY default
 
 -- The rights are those that nextval takes, on the sequence and on the function.
@@ -217,7 +218,7 @@ COPY plain (n) FROM STDIN;
 \.
 RESET ROLE;
 BEGIN;
-REVOKE EXECUTE ON FUNCTION snowflake._plan_call FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION snowflake._batched_nextval FROM PUBLIC;
 SET ROLE regress_snowflake_copier;
 COPY batches (n) FROM STDIN;
 10

@@ -12,14 +12,15 @@
 // The substitute is declared STABLE, and does what nextval does. It never returns NULL, so the
 // NextValueExpr, the server's node for an identity column, never runs. COPY passes over that node;
 // everybody else takes it for volatile. ALTER TABLE ADD COLUMN does: without the node it would give
-// all rows one and the same ID.
+// all rows one and the same ID. The substitute is declared to return a record: the planner calls
+// STABLE functions for its estimates, in which an expression seems to belong to no query, but none
+// that returns a record.
 //
 // In a query a call of snowflake.nextval stays as it is, and one of the server's functions becomes
-// a call of the function that stands for it, which is volatile: the planner calls STABLE functions
-// for its estimates.
+// a call of the function that stands for it, which is volatile.
 //
-// The substitute is the function that the planner asks, called with more than one argument. So its
-// OID is at hand, and its declared argument, an internal one, keeps SQL from calling it.
+// The declared argument of the substitute, an internal one, keeps SQL from calling it. Its
+// arguments are the OID of nextval, and those of nextval.
 
 #include "allocate.hpp"
 #include "execute_right.hpp"
@@ -82,6 +83,13 @@ struct StandIn {
 constexpr StandIn stand_ins[] = {
     {F_NEXTVAL, "_nextval", 1}, {F_CURRVAL, "_currval", 1}, {F_LASTVAL, "_lastval", 0}};
 
+// Returns the substitute of nextval; InvalidOid: there is none that the role may execute.
+Oid find_substitute(Oid support) {
+    const Oid argument = INTERNALOID;
+    const Oid found = schema::find_sibling(support, "_batched_nextval", {&argument, 1});
+    return OidIsValid(found) && server::may_execute(GetUserId(), found) ? found : InvalidOid;
+}
+
 // Returns the function that stands for one of the server's; InvalidOid: it is none of the three, or
 // somebody has taken the right to execute what would stand for it from PUBLIC.
 Oid stand_in_for(Oid function, Oid support) {
@@ -102,9 +110,9 @@ Oid stand_in_for(Oid function, Oid support) {
 // server's error about the function that was called.
 Node *simplify(const SupportRequestSimplify &request, Oid support) {
     const FuncExpr &call = *request.fcall;
-    if (may_be_batched(request) && server::may_execute(GetUserId(), support) &&
-        server::may_execute(GetUserId(), call.funcid))
-        return batched(call, support);
+    if (may_be_batched(request) && server::may_execute(GetUserId(), call.funcid))
+        if (const Oid substitute = find_substitute(support); OidIsValid(substitute))
+            return batched(call, substitute);
     const Oid stand_in = stand_in_for(call.funcid, support);
     if (!OidIsValid(stand_in))
         return nullptr;
@@ -118,17 +126,19 @@ Node *simplify(const SupportRequestSimplify &request, Oid support) {
 
 extern "C" {
 
-// _plan_call(internal) returns internal: what the planner asks about a call. And the substitute of
-// nextval, whose arguments are the OID of that, and its own.
+// _plan_call(internal) returns internal: what the planner asks about a call
 SNOWFLAKE_FUNCTION(snowflake_plan_call);
 Datum snowflake_plan_call(PG_FUNCTION_ARGS) {
-    if (PG_NARGS() == 1) {
-        const auto *request = reinterpret_cast<const Node *>(PG_GETARG_POINTER(0));
-        if (!IsA(request, SupportRequestSimplify))
-            return Datum{0};
-        PG_RETURN_POINTER(simplify(*reinterpret_cast<const SupportRequestSimplify *>(request),
-                                   fcinfo->flinfo->fn_oid));
-    }
+    const auto *request = reinterpret_cast<const Node *>(PG_GETARG_POINTER(0));
+    if (!IsA(request, SupportRequestSimplify))
+        return Datum{0};
+    PG_RETURN_POINTER(simplify(*reinterpret_cast<const SupportRequestSimplify *>(request),
+                               fcinfo->flinfo->fn_oid));
+}
+
+// _batched_nextval(internal): the substitute of nextval
+SNOWFLAKE_FUNCTION(snowflake_batched_nextval);
+Datum snowflake_batched_nextval(PG_FUNCTION_ARGS) {
     const Oid called = PG_GETARG_OID(0);
     require_execute(*fcinfo->flinfo, called);
     if (called == F_NEXTVAL)

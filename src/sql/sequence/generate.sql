@@ -37,6 +37,12 @@ CREATE FUNCTION snowflake._plan_call(internal)
     AS 'MODULE_PATHNAME', 'snowflake_plan_call'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
+-- Stands for nextval where COPY evaluates it.
+CREATE FUNCTION snowflake._batched_nextval(internal)
+    RETURNS record
+    AS 'MODULE_PATHNAME', 'snowflake_batched_nextval'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
 CREATE OR REPLACE FUNCTION snowflake.nextval(seq regclass DEFAULT 'snowflake.id_seq')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_nextval'
