@@ -23,7 +23,7 @@ OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) 
                $(call conversion_parts,plan,obstacles layout widening defaults increments guard identity strangers) \
                $(call conversion_parts,plan,steps hints writers back) \
                src/sql/partitions/table.sql $(call conversion_parts,run,state locks run all) \
-               $(call conversion_parts,online,shadows drop twins views fill obstacles subscribers swap cancel stages progress plan) \
+               $(call conversion_parts,online,shadows drop twins partitions views fill obstacles subscribers swap cancel stages progress plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
                $(call conversion_parts,run,set_layout widen new_columns) \
                $(call parts,check,finding keys sources ranges installation check) src/sql/settings.sql

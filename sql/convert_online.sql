@@ -132,9 +132,6 @@ SELECT run_next('big_id_seq') \gexec
 SELECT * FROM steps('big_id_seq');
 
 -- What is in the way.
-CREATE TABLE parts (id serial, day integer) PARTITION BY LIST (day);
-CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
-SELECT obstacles('parts_id_seq');
 CREATE TABLE parent (id serial);
 CREATE TABLE child () INHERITS (parent);
 SELECT obstacles('parent_id_seq');

@@ -52,6 +52,16 @@ TABLE remarks;
 CREATE TABLE wide (id bigserial PRIMARY KEY);
 SELECT effect FROM snowflake.conversion_plan('wide_id_seq', online => true) WHERE effect LIKE '%subscriber%';
 DROP PUBLICATION regress_late;
+-- The server updates no row of a table whose publication sends updates without a replica identity.
+CREATE TABLE keyless (id serial);
+CREATE PUBLICATION regress_keyless FOR TABLE keyless;
+\getenv sources PG_ABS_SRCDIR
+\i :sources/sql/include/obstacles.sql
+SELECT obstacles('keyless_id_seq', waive => 'subscribers');
+SELECT obstacles('keyless_id_seq', online => false);
+ALTER TABLE keyless REPLICA IDENTITY FULL;
+SELECT obstacles('keyless_id_seq', waive => 'subscribers');
+DROP PUBLICATION regress_keyless;
 
 -- Rows that come and go: clients of the other servers lose what they write meanwhile.
 CREATE TABLE both_ways (id serial PRIMARY KEY);

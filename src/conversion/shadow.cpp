@@ -412,4 +412,15 @@ Filled fill(Oid table_oid, Pages pages, bool waits) {
     return filled;
 }
 
+void require_updates(Oid table_oid) {
+    if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
+        return;
+    Relation table = try_relation_open(table_oid, NoLock);
+    if (table != nullptr) {
+        CheckCmdReplicaIdentity(table, CMD_UPDATE);
+        relation_close(table, NoLock);
+    }
+    UnlockRelationOid(table_oid, AccessShareLock);
+}
+
 } // namespace snowflake::shadow

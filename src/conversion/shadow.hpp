@@ -61,4 +61,8 @@ struct Pages {
 // that is NOT NULL would become null.
 Filled fill(Oid table_oid, Pages pages, bool waits);
 
+// Raises the server's error, 42P10 or 55000, if publications let no row of a table be updated, so
+// that fill() could not fill any. Raises none where the table is gone, or locked against readers.
+void require_updates(Oid table_oid);
+
 } // namespace snowflake::shadow

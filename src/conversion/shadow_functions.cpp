@@ -131,6 +131,13 @@ Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
+// _require_updates(regclass) returns void
+SNOWFLAKE_FUNCTION(snowflake_require_updates);
+Datum snowflake_require_updates(PG_FUNCTION_ARGS) {
+    shadow::require_updates(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
 // _restart_statement_timeout() returns void
 SNOWFLAKE_FUNCTION(snowflake_restart_statement_timeout);
 Datum snowflake_restart_statement_timeout(FunctionCallInfo) {
@@ -142,12 +149,14 @@ Datum snowflake_restart_statement_timeout(FunctionCallInfo) {
 // _null_fraction(oid, smallint) returns real
 SNOWFLAKE_FUNCTION(snowflake_null_fraction);
 Datum snowflake_null_fraction(PG_FUNCTION_ARGS) {
-    const Oid owner = server::owner_of(PG_GETARG_OID(0));
+    const Oid relation = PG_GETARG_OID(0);
+    const Oid owner = server::owner_of(relation);
     if (!OidIsValid(owner) || !acting_role::may_become(owner))
         PG_RETURN_NULL();
+    const bool with_children = get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE;
     HeapTuple tuple =
-        SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(PG_GETARG_OID(0)),
-                        Int16GetDatum(PG_GETARG_INT16(1)), BoolGetDatum(false)); // not of children
+        SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
+                        Int16GetDatum(PG_GETARG_INT16(1)), BoolGetDatum(with_children));
     if (!HeapTupleIsValid(tuple))
         PG_RETURN_NULL();
     const float4 fraction = reinterpret_cast<Form_pg_statistic>(GETSTRUCT(tuple))->stanullfrac;

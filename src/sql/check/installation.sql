@@ -174,7 +174,7 @@ BEGIN
             FROM pg_depend d
             JOIN pg_trigger t ON t.oid = d.objid
             JOIN pg_class c ON c.oid = t.tgrelid AND c.relpersistence <> 't'
-            WHERE d.classid = 'pg_trigger'::regclass
+            WHERE d.classid = 'pg_trigger'::regclass AND t.tgparentid = 0
               AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure
               AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p
                                   WHERE coalesce(p.trigger_name = t.tgname,

@@ -126,10 +126,10 @@ CREATE FUNCTION snowflake._conversion_column(
     RETURN ROW(relid, attnum, attname, is_identity, attrdef, old_default, new_default,
                widened, draws, is_inherited, is_strangers)::snowflake._conversion_column;
 
--- Finds all columns that hold values of a column, and the column itself. Values go from column to column through
+-- Finds all columns that hold values of columns, and these columns themselves. Values go from column to column through
 -- foreign keys, from the referenced to the referencing column, and up and down the inheritance.
 CREATE FUNCTION snowflake._linked_columns(
-        seq regclass, source_relid oid, source_attnum smallint,
+        seq regclass, source_relids oid[], source_attnums smallint[],
         OUT relid oid, OUT attnum smallint)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -139,7 +139,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         WITH RECURSIVE linked(relid, attnum) AS (
-            SELECT source_relid, source_attnum
+            SELECT s.relid, s.attnum FROM unnest(source_relids, source_attnums) s(relid, attnum)
             UNION
             SELECT next.relid, next.attnum
                 FROM linked
@@ -317,12 +317,15 @@ BEGIN
                 FROM snowflake._identity_of(seq) i
         ),
         linked AS (
-            SELECT DISTINCT l.relid, l.attnum
-                FROM (SELECT s.relid, s.attnum FROM sources s
-                      UNION SELECT n.relid, n.attnum FROM snowflake._columns_named(seq, wishes.also) n
-                      -- The columns of a conversion without a long lock that has begun.
-                      UNION SELECT p.relid, p.attnum FROM snowflake._shadow_pairs(NULL) p WHERE online AND p.sequence = seq) s
-                CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relid, s.attnum) l
+            SELECT l.relid, l.attnum
+                FROM (SELECT coalesce(array_agg(x.relid), '{}'), coalesce(array_agg(x.attnum), '{}')
+                          FROM (SELECT s.relid, s.attnum FROM sources s
+                                UNION SELECT n.relid, n.attnum FROM snowflake._columns_named(seq, wishes.also) n
+                                -- The columns of a conversion without a long lock that has begun.
+                                UNION SELECT p.relid, p.attnum FROM snowflake._shadow_pairs(NULL) p
+                                          WHERE online AND p.sequence = seq) x
+                     ) s(relids, attnums)
+                CROSS JOIN LATERAL snowflake._linked_columns(seq, s.relids, s.attnums) l
         )
         SELECT c.*
             FROM linked l

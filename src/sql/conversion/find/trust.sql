@@ -192,21 +192,26 @@ CREATE FUNCTION snowflake._authors_on_table(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT named.author, read.type, d.classid, d.objid
-            FROM snowflake._table_tree(tab) member(relid)
+        WITH member AS MATERIALIZED (SELECT x AS relid FROM snowflake._table_tree(tab) x),
+        read AS MATERIALIZED (
+        SELECT DISTINCT r.type, d.classid, d.objid
+            FROM member
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid
                             AND d.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                               'pg_statistic_ext'::regclass)
             LEFT JOIN pg_attribute a ON a.attrelid = member.relid AND a.attnum = d.refobjsubid
-            CROSS JOIN LATERAL snowflake._types_read(d.classid, d.objid) read(type)
-            CROSS JOIN LATERAL snowflake._authors_of_type(read.type) named(author)
+            CROSS JOIN LATERAL snowflake._types_read(d.classid, d.objid) r(type)
             WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col
         UNION
-        SELECT named.author, a.atttypid, 'pg_class'::regclass::oid, i.indexrelid
-            FROM snowflake._table_tree(tab) member(relid)
+        SELECT a.atttypid, 'pg_class'::regclass::oid, i.indexrelid
+            FROM member
             JOIN pg_index i ON i.indrelid = member.relid
             JOIN pg_attribute a ON a.attrelid = i.indexrelid
-            CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) named(author);
+        )
+        SELECT named.author, read.type, read.classid, read.objid
+            FROM read
+            JOIN (SELECT x.type, snowflake._authors_of_type(x.type) FROM (SELECT DISTINCT r.type FROM read r) x) named(type, author)
+              ON named.type = read.type;
 END
 $function$;
 

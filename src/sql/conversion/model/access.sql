@@ -31,9 +31,9 @@
 --   locks.sql         locks of everything that the commands name
 --   run.sql           runs them
 --   all.sql           all sequences at once
---   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins, views), filling
---                     them (fill), what is in the way (obstacles), the end (swap, cancel), the stages, how far it has come
---                     (progress), the plan
+--   online/           widening without a long lock: shadow columns (shadows), what is built on them (twins, partitions,
+--                     views), filling them (fill), what is in the way (obstacles), the end (swap, cancel), the stages, how
+--                     far it has come (progress), the plan
 --   widen.sql         widening one column
 --   set_layout.sql    giving a converted sequence another layout
 --   new_columns.sql   columns that are converted by the command that makes them

@@ -15,8 +15,11 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege';
     END IF;
     RETURN snowflake._part(relation, ARRAY(
-        SELECT snowflake._conversion_column(p.relid, p.attnum, a.attname, widened => true)
-            FROM snowflake._shadow_pairs(relation) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.attnum
+        SELECT DISTINCT snowflake._conversion_column(a.attrelid, a.attnum, a.attname, widened => true)
+            FROM snowflake._table_tree(snowflake._whole(relation)) member
+            CROSS JOIN LATERAL snowflake._shadow_pairs(member) p
+            JOIN pg_attribute kept ON kept.attrelid = p.relid AND kept.attnum = p.attnum
+            JOIN pg_attribute a ON a.attrelid = snowflake._whole(relation) AND a.attname = kept.attname
             WHERE p.trigger_name IS NULL));
 END
 $function$;
@@ -80,7 +83,7 @@ BEGIN
             FROM (
                 SELECT k.conrelid, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
                     FROM pg_constraint k
-                    WHERE k.contype = 'f' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
+                    WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
                       AND k.oid IN (SELECT d.objid FROM unnest(shadows) s
                                         JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
                                                         AND d.refobjid = s.relid AND d.refobjsubid = s.shadow)
@@ -88,7 +91,8 @@ BEGIN
                 SELECT s.relid, format('DROP TRIGGER %I ON %s', t, s.relid)
                     FROM unnest(shadows) s, snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL
-                SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I CASCADE', s.relid, s.shadow_name) FROM unnest(shadows) s
+                SELECT s.relid, format('ALTER TABLE %s DROP COLUMN %I CASCADE', s.relid, s.shadow_name)
+                    FROM unnest(shadows) s WHERE NOT s.is_inherited
             ) x(relid, command)
             CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
 END

@@ -38,8 +38,8 @@ BEGIN
             USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';
     END IF;
     -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same.
-    SELECT string_agg(DISTINCT p.relid::text, ', '),
-           string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, p.relid)), ' ')
+    SELECT string_agg(DISTINCT snowflake._whole(p.relid)::text, ', '),
+           string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, snowflake._whole(p.relid))), ' ')
         INTO tables, commands
         FROM snowflake._shadow_pairs(NULL) p
         WHERE p.trigger_name IS NOT NULL

@@ -212,6 +212,26 @@ BEGIN
 END
 $function$;
 
+-- Looks whether all rows of a table satisfy a foreign key to a partitioned table.
+CREATE FUNCTION snowflake._validate_reference(tab regclass, constraint_name name)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    -- The server plans a query on both tables as the owner of the one.
+    PERFORM snowflake._hold_definition(tab);
+    IF EXISTS (SELECT FROM pg_constraint k
+                   CROSS JOIN LATERAL snowflake._table_kin(k.confrelid) referenced(relid)
+                   WHERE k.conrelid = tab AND k.conname = constraint_name AND k.contype = 'f'
+                     AND NOT snowflake._may_act_for(snowflake._owner(referenced.relid), snowflake._owner(tab))) THEN
+        RAISE EXCEPTION 'foreign key % of table % links it to a table of another owner', quote_ident(constraint_name), tab
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'Give both tables to one owner.';
+    END IF;
+    PERFORM snowflake._validate(tab, constraint_name);
+END
+$function$;
+
 -- Returns a constraint on shadow columns of a table that is not valid yet; NULL: there is none.
 CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass)
     RETURNS name

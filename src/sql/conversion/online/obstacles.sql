@@ -1,6 +1,23 @@
 -- What a conversion without a long lock cannot take along, beyond what no conversion can: each is named before
 -- anything is changed, with the way that is open: a step by hand, or the conversion with a lock.
 
+-- Returns why publications let no row of a table be updated; NULL: they do.
+CREATE FUNCTION snowflake._refusal_of_updates(tab regclass)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    message text;
+    detail text;
+BEGIN
+    PERFORM snowflake._require_updates(tab);
+    RETURN NULL;
+EXCEPTION WHEN invalid_column_reference OR object_not_in_prerequisite_state THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+    RETURN coalesce(nullif(detail, ''), message);
+END
+$function$;
+
 -- Lists the tables that cannot have shadow columns.
 CREATE FUNCTION snowflake._online_obstacles_of_tables(columns snowflake._conversion_column[], shadows snowflake._shadow[])
     RETURNS SETOF text
@@ -12,9 +29,7 @@ BEGIN
             FROM unnest(shadows) s
             JOIN pg_class t ON t.oid = s.relid
             CROSS JOIN LATERAL (
-                SELECT 'is partitioned' WHERE t.relkind = 'p'
-                UNION ALL SELECT 'is a partition' WHERE t.relispartition
-                UNION ALL SELECT 'inherits from another, or has tables that inherit from it'
+                SELECT 'inherits from another, or has tables that inherit from it'
                     WHERE t.relkind <> 'p' AND NOT t.relispartition
                       AND EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))
                 UNION ALL SELECT 'is a foreign table' WHERE t.relkind = 'f'
@@ -27,6 +42,9 @@ BEGIN
                     WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)
                       AND NOT EXISTS (SELECT FROM pg_index i
                                           WHERE i.indrelid = t.oid AND i.indisvalid AND (i.indisprimary OR i.indisreplident))
+                UNION ALL SELECT format('lets no row be updated, and so none be filled (%s)', refusal)
+                    FROM snowflake._refusal_of_updates(t.oid) refusal
+                    WHERE t.relkind = 'r' AND NOT s.is_filled AND refusal IS NOT NULL
             ) why(text);
     RETURN QUERY
         -- Where the column is still an integer, Spock 6 stores a part of a larger number, and 5 discards the row.
@@ -47,7 +65,7 @@ BEGIN
             FROM unnest(shadows) s GROUP BY s.relid, snowflake._shadow_trigger_name(s.attname) HAVING count(*) > 1;
     RETURN QUERY
         SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
-            FROM (SELECT DISTINCT relid FROM unnest(shadows)) s
+            FROM (SELECT DISTINCT relid FROM unnest(shadows) WHERE NOT is_inherited) s
             CROSS JOIN LATERAL snowflake._shadow_pairs(s.relid) p
             WHERE p.trigger_name IS NOT NULL
               AND NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
@@ -57,7 +75,7 @@ BEGIN
             FROM unnest(shadows) s
             JOIN unnest(columns) c ON c.relid = s.relid AND c.attnum = s.attnum
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
-            WHERE a.attidentity <> '' AND NOT c.is_identity;
+            WHERE a.attidentity <> '' AND NOT c.is_identity AND NOT s.is_inherited;
     RETURN QUERY
         -- PostgreSQL 18 has such constraints.
         SELECT format('not-null constraint %I of table %s is not valid: validate it', k.conname, s.relid)
@@ -144,10 +162,11 @@ BEGIN
                             AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
             JOIN pg_constraint k ON k.oid = d.objid
             LEFT JOIN pg_index i ON i.indexrelid = k.conindid
-            WHERE k.contype = 'x' OR k.contype IN ('p', 'u') AND (i.indisexclusion OR k.condeferrable);
+            WHERE (k.contype = 'x' OR k.contype IN ('p', 'u') AND (i.indisexclusion OR k.condeferrable)) AND k.conparentid = 0;
     RETURN QUERY
         SELECT format('index %s %s', t.original::regclass, why.text)
-            FROM unnest(work.indexes) t
+            FROM (SELECT x.original, x.relid FROM unnest(work.indexes) x
+                  UNION ALL SELECT x, snowflake._relation_of('pg_class'::regclass, x) FROM unnest(work.whole_indexes) x) t(original, relid)
             JOIN pg_index i ON i.indexrelid = t.original
             JOIN pg_class c ON c.oid = t.relid
             CROSS JOIN LATERAL (
@@ -190,8 +209,9 @@ CREATE FUNCTION snowflake._online_obstacles_of_keys(work snowflake._shadowing)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('foreign key %I of table %s %s', k.conname, t.relid, why.text)
-            FROM unnest(work.keys) t
+        SELECT DISTINCT format('foreign key %I of table %s %s', k.conname, k.conrelid::regclass, why.text)
+            FROM (SELECT x.original, x.twin FROM unnest(work.keys) x
+                  UNION ALL SELECT x, NULL FROM unnest(work.whole_keys) x) t(original, twin)
             JOIN pg_constraint k ON k.oid = t.original
             JOIN pg_class c ON c.oid = k.conrelid
             JOIN pg_class r ON r.oid = k.confrelid
@@ -202,8 +222,9 @@ BEGIN
                     WHERE EXISTS (SELECT FROM pg_trigger
                                       WHERE tgconstraint IN (t.original, t.twin) AND tgisinternal AND tgenabled <> 'O')
                 UNION ALL
-                SELECT 'is of or to a partitioned table: convert it with a lock'
-                    WHERE 'p' IN (c.relkind, r.relkind) OR k.conparentid <> 0
+                SELECT 'links two partitioned tables: convert with a lock' WHERE c.relkind = 'p' AND r.relkind = 'p'
+                UNION ALL
+                SELECT 'is not valid: validate it, or drop it' WHERE 'p' IN (c.relkind, r.relkind) AND NOT k.convalidated
                 UNION ALL
                 SELECT format('is owned by %I: give both tables to one owner, or drop it, and add it again afterwards',
                               pg_get_userbyid(c.relowner))
@@ -323,6 +344,7 @@ DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_partitions(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_searches(part.columns);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_room(part);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_triggers(work.shadows);
@@ -349,6 +371,7 @@ BEGIN
                                'or SELECT snowflake.cancel_conversion(%L)',
                                c.attname, c.relid, coalesce(p.sequence, part.seq))
             FROM unnest(part.columns) c
+            JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
             CROSS JOIN LATERAL snowflake._shadow_pairs(c.relid) p
             WHERE c.widened AND p.attnum = c.attnum;
 END

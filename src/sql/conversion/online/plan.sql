@@ -21,9 +21,9 @@ CREATE FUNCTION snowflake._preparations_of_shadows(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT s.relid FROM unnest(work.shadows) s WHERE s.trigger_name IS NULL OR NOT s.is_exact
+            FROM (SELECT snowflake._whole(s.relid) FROM unnest(work.shadows) s WHERE s.trigger_name IS NULL OR NOT s.is_exact
                   UNION
-                  SELECT t.relid FROM unnest(work.checks) t WHERE t.twin IS NULL) x
+                  SELECT snowflake._whole(t.relid) FROM unnest(work.checks) t WHERE t.twin IS NULL) x(relid)
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_shadows(%L, %L%s)', (work.part).seq, x.relid,
                        ', ' || quote_literal(nullif(((work.part).wishes).also, ''))), snowflake._owner(x.relid),
@@ -32,7 +32,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that fill shadow columns.
+-- Returns the steps that fill shadow columns. The partitions of a table come in the order of their names, and last the whole,
+-- which has no rows.
 CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
@@ -43,14 +44,18 @@ BEGIN
             FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
                       WHERE NOT x.is_filled
                          OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
+            JOIN pg_class c ON c.oid = s.relid
             CROSS JOIN LATERAL (SELECT snowflake._table_size(s.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
                 concat(format('CALL snowflake._fill_shadows(%L, %L', (work.part).seq, s.relid),
                        snowflake._fill_options(pause, max_lag), ')'),
-                snowflake._owner(s.relid),
-                format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a tenth of a second',
-                       s.relid, pg_size_pretty(held.size)), size => held.size) step
-            ORDER BY s.relid::oid;
+                c.relowner,
+                CASE c.relkind
+                    WHEN 'p' THEN format('notes that the partitions of table %s are filled; SHARE UPDATE EXCLUSIVE locks', s.relid)
+                    ELSE format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a '
+                                'tenth of a second', s.relid, pg_size_pretty(held.size)) END, size => held.size) step
+            WHERE NOT (c.relkind = 'p' AND c.relispartition)
+            ORDER BY snowflake._whole(s.relid)::oid, c.relkind = 'p', c.relname;
 END
 $function$;
 
@@ -157,17 +162,23 @@ BEGIN
         SELECT step.*
             FROM (
                 SELECT format('column %I becomes the last one of table %s', s.attname, s.relid) AS remark
-                    FROM unnest(work.shadows) s
+                    FROM unnest(work.shadows) s WHERE NOT s.is_inherited
                 UNION ALL
                 SELECT format('until the swap table %s has the column %I as well: COPY without a list of columns expects it',
                               s.relid, s.shadow_name)
-                    FROM unnest(work.shadows) s
+                    FROM unnest(work.shadows) s WHERE NOT s.is_inherited
                 UNION ALL
-                SELECT format('from when the twin of unique index %s is built until the swap, INSERT ... ON CONFLICT may fail with a '
-                              'unique violation where two sessions insert the same key at once', t.original::regclass)
-                    FROM unnest(work.indexes) t
-                    JOIN pg_index i ON i.indexrelid = t.original
+                SELECT format('until the swap attach no table with rows to %s, unless their new columns are filled; one that is '
+                              'detached refuses rows until the plan is run again', c.oid::regclass)
+                    FROM pg_class c
+                    WHERE c.relkind = 'p' AND c.oid IN (SELECT s.relid FROM unnest(work.shadows) s WHERE NOT s.is_inherited)
+                UNION ALL
+                (SELECT format('from when the twin of unique index %s is built until the swap, INSERT ... ON CONFLICT may fail with a '
+                              'unique violation where two sessions insert the same key at once', x.index)
+                    FROM (SELECT DISTINCT snowflake._whole(t.original) FROM unnest(work.indexes) t) x(index)
+                    JOIN pg_index i ON i.indexrelid = x.index
                     WHERE i.indisunique
+                    ORDER BY x.index::oid)
             ) x
             CROSS JOIN LATERAL snowflake._remark(x.remark) step;
 END
@@ -182,6 +193,7 @@ DECLARE
     work snowflake._shadowing;
 BEGIN
     IF snowflake._is_converted(part) THEN
+        RETURN QUERY SELECT * FROM snowflake._validations_after_swap(snowflake._keys_after_swap(part), only_invalid => true);
         RETURN;
     END IF;
     work := snowflake._shadowing(part);
@@ -199,6 +211,7 @@ BEGIN
             format('SELECT snowflake.convert_sequence_to_snowflake(%L, online => true%s)',
                    part.seq, snowflake._wish_arguments(part.wishes)), NULL,
             'puts the new columns in the place of the old ones and converts; ACCESS EXCLUSIVE locks, briefly');
+    RETURN QUERY SELECT * FROM snowflake._validations_after_swap(work.whole_keys, only_invalid => false);
     RETURN QUERY SELECT * FROM snowflake._remarks_on_subscribers(work, false);
     RETURN QUERY SELECT * FROM snowflake._online_remarks(work);
 END

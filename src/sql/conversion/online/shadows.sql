@@ -33,6 +33,12 @@ CREATE FUNCTION snowflake._fill_pages(
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Raises the server's error if publications let no row of a table be updated, and so none be filled.
+CREATE FUNCTION snowflake._require_updates(tab regclass)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_require_updates'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- Returns the fraction of nulls in a column by the statistics of the server; NULL: there are no statistics, or the caller
 -- cannot act for the owner.
 CREATE FUNCTION snowflake._null_fraction(relation oid, attnum smallint)
@@ -63,6 +69,7 @@ CREATE FUNCTION snowflake._expressions_with_names(
 -- A column that is to be replaced, and its shadow.
 CREATE TYPE snowflake._shadow AS (
     relid regclass,
+    is_inherited boolean,               -- whether the table is a partition, and has the shadow from the whole
     attnum smallint, attname name,      -- of the column that is to be replaced
     shadow smallint,                    -- NULL: there is no such column yet
     shadow_name name,
@@ -73,11 +80,11 @@ CREATE TYPE snowflake._shadow AS (
 
 -- Returns a column with its shadow.
 CREATE FUNCTION snowflake._shadow(
-        relid regclass, attnum smallint, attname name, shadow smallint, shadow_name name, trigger_name name, same name,
-        is_exact boolean, is_filled boolean)
+        relid regclass, is_inherited boolean, attnum smallint, attname name, shadow smallint, shadow_name name, trigger_name name,
+        same name, is_exact boolean, is_filled boolean)
     RETURNS snowflake._shadow
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(relid, attnum, attname, shadow, shadow_name, trigger_name, same, is_exact, is_filled)::snowflake._shadow;
+    RETURN ROW(relid, is_inherited, attnum, attname, shadow, shadow_name, trigger_name, same, is_exact, is_filled)::snowflake._shadow;
 
 -- Tells whether expressions of an object can mean another thing when they are read with shadows in place of columns, under
 -- another search_path or with other overloads, however they are printed.
@@ -110,6 +117,36 @@ CREATE FUNCTION snowflake._named_by(tgargs bytea)
     RETURN convert_from(substring(tgargs FROM 1 FOR greatest(position(decode('00', 'hex') IN tgargs), 1) - 1),
                         getdatabaseencoding());
 
+-- Returns the partitioned table at the top of a partition's tree; of another table, the table itself.
+CREATE FUNCTION snowflake._whole(tab regclass)
+    RETURNS regclass
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN coalesce(pg_partition_root(tab), tab);
+
+-- Returns the columns that the condition of a trigger names. The server keeps no dependencies for the clone that a partition
+-- has of the trigger: its condition is that of the trigger of the whole.
+CREATE FUNCTION snowflake._columns_of_trigger(trigger oid)
+    RETURNS name[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    origin oid := trigger;
+    parent oid;
+BEGIN
+    LOOP
+        SELECT nullif(tgparentid, 0) INTO parent FROM pg_trigger WHERE oid = origin;
+        EXIT WHEN parent IS NULL;
+        origin := parent;
+    END LOOP;
+    RETURN ARRAY(SELECT DISTINCT a.attname
+                     FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                     WHERE d.classid = 'pg_trigger'::regclass AND d.objid = origin
+                       AND d.refclassid = 'pg_class'::regclass
+                       AND d.refobjid = (SELECT tgrelid FROM pg_trigger WHERE oid = origin)
+                     ORDER BY a.attname);
+END
+$function$;
+
 -- Finds the columns that have shadows, of one table or of all, with the check and the trigger of each pair. Temporary
 -- tables have none.
 CREATE FUNCTION snowflake._shadow_pairs(
@@ -135,7 +172,7 @@ BEGIN
             JOIN pg_class c ON c.oid = k.conrelid AND c.relpersistence <> 't'
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
             JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = pair.shadow
-                               AND b.attinhcount = 0 -- else it is the parent's
+                               AND (b.attinhcount = 0 OR c.relispartition) -- else it is the parent's
             LEFT JOIN LATERAL (
                 SELECT x.tgname, q.oid AS sequence
                     FROM pg_trigger x
@@ -144,11 +181,8 @@ BEGIN
                          AND q.oid::regclass::text = snowflake._named_by(x.tgargs)
                     WHERE x.tgrelid = k.conrelid AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
                       AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
-                      AND ARRAY(SELECT DISTINCT d.refobjsubid FROM pg_depend d
-                                    WHERE d.classid = 'pg_trigger'::regclass AND d.objid = x.oid
-                                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = x.tgrelid AND d.refobjsubid > 0
-                                    ORDER BY d.refobjsubid)
-                          = ARRAY[least(pair.attnum, pair.shadow), greatest(pair.attnum, pair.shadow)]::integer[]
+                      AND snowflake._columns_of_trigger(x.oid)
+                          = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]
                       AND snowflake._is_taken_along(q.relowner, c.relowner)
                     ORDER BY x.oid
                     LIMIT 1
@@ -205,11 +239,13 @@ CREATE FUNCTION snowflake._shadows(columns snowflake._conversion_column[])
 BEGIN
     RETURN ARRAY(
         SELECT snowflake._shadow(
-                   c.relid, c.attnum, c.attname, shadow => coalesce(p.shadow, named.attnum),
+                   c.relid, is_inherited => t.relispartition, attnum => c.attnum, attname => c.attname,
+                   shadow => coalesce(p.shadow, named.attnum),
                    shadow_name => coalesce(proven.attname, snowflake._shadow_name(c.attname)),
                    trigger_name => p.trigger_name, same => p.same,
                    is_exact => coalesce(p.is_exact, false), is_filled => coalesce(p.is_exact AND p.is_valid, false))
             FROM unnest(columns) c
+            JOIN pg_class t ON t.oid = c.relid
             LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
             LEFT JOIN pg_attribute proven ON proven.attrelid = c.relid AND proven.attnum = p.shadow
             LEFT JOIN pg_attribute named ON named.attrelid = c.relid AND named.attname = snowflake._shadow_name(c.attname)
@@ -219,7 +255,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that add shadow columns to a table, the triggers that keep them, and their checks. The trigger comes before
+-- Returns the steps that add shadow columns to a table, the triggers that keep them, and their checks. Partitions get all
+-- of them from the whole. The trigger comes before
 -- the check: every row that is written from then on passes the check. Once the check is valid, it proves that no row
 -- differs, and that the shadow of a NOT NULL column has no nulls: the swap need not read the rows. Another constraint of
 -- the same name proves nothing.
@@ -232,7 +269,12 @@ DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
 BEGIN
     FOR s IN
-        SELECT x.*, a.attnotnull FROM unnest(shadows) x
+        SELECT x.relid, x.attname, x.shadow, x.shadow_name, x.same, x.is_exact, a.attnotnull,
+               x.trigger_name IS NOT NULL
+               AND NOT EXISTS (SELECT FROM unnest(shadows) other
+                                   WHERE other.attname = x.attname AND other.trigger_name IS NULL AND other.is_inherited
+                                     AND snowflake._whole(other.relid) = tab) AS is_kept
+            FROM unnest(shadows) x
             JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
             WHERE x.relid = tab
     LOOP
@@ -243,16 +285,16 @@ BEGIN
                      format('ALTER TABLE %s ADD COLUMN %I bigint', s.relid, s.shadow_name),
                      format('ACCESS EXCLUSIVE lock on %s', s.relid)),
                     -- Another role has made the trigger, or somebody has disabled it.
-                    (s.trigger_name IS NULL
+                    (NOT s.is_kept
                          AND EXISTS (SELECT FROM pg_trigger t
                                          WHERE t.tgrelid = s.relid AND t.tgname = snowflake._shadow_trigger_name(s.attname)
                                            AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure),
                      format('DROP TRIGGER %I ON %s', snowflake._shadow_trigger_name(s.attname), s.relid), NULL),
-                    (s.trigger_name IS NULL,
+                    (NOT s.is_kept,
                      format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW '
                             'WHEN (NEW.%I IS DISTINCT FROM NEW.%I OR NEW.%4$I IS NULL) EXECUTE FUNCTION snowflake._keep_shadow(%L)',
                             snowflake._shadow_trigger_name(s.attname), s.relid, s.shadow_name, s.attname, part.seq), NULL),
-                    (s.trigger_name IS NULL,
+                    (NOT s.is_kept,
                      format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', s.relid, snowflake._shadow_trigger_name(s.attname)), NULL),
                     -- The check was made when the column was NOT NULL and is not any more, or the other way round.
                     (s.same IS NOT NULL AND NOT s.is_exact,
@@ -270,6 +312,6 @@ BEGIN
             FROM snowflake._check_twins(shadows) t
             CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
                                                snowflake._owner(t.relid)) step
-            WHERE t.twin IS NULL AND t.relid = tab;
+            WHERE t.twin IS NULL AND t.relid = tab AND NOT t.is_inherited;
 END
 $function$;

@@ -167,7 +167,7 @@ BEGIN
         WHEN 'shadows' THEN
             PERFORM snowflake._require_widened(part, request.tab);
             state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part, request.tab) s);
-            state.wanted := ARRAY[request.tab];
+            state.wanted := ARRAY(SELECT member FROM snowflake._table_tree(request.tab) member);
         WHEN 'key' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
             state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part, request.tab, request.twin) s);
@@ -187,7 +187,7 @@ BEGIN
         WHEN 'cancel' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);
             state.wanted := snowflake._lockable(ARRAY(
-                SELECT s.relid FROM unnest(snowflake._shadows_to_cancel(part)) s
+                SELECT snowflake._table_tree(s.relid) FROM unnest(snowflake._shadows_to_cancel(part)) s
                 UNION SELECT p FROM unnest(snowflake._shadows_to_cancel(part)) s, snowflake._table_partners(s.relid, s.shadow) p
                 UNION SELECT v FROM snowflake._views_on_shadows(snowflake._shadows_to_cancel(part)) v));
         ELSE

@@ -40,6 +40,21 @@ BEGIN
 END
 $function$;
 
+-- Returns the steps that give the sequences of columns to their shadows.
+CREATE FUNCTION snowflake._swap_sequences(part snowflake._conversion_part, shadows snowflake._shadow[])
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM unnest(shadows) s
+            CROSS JOIN LATERAL snowflake._owned_sequences(part, s) q
+            CROSS JOIN LATERAL snowflake._step(format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name),
+                                               snowflake._owner(s.relid)) step;
+END
+$function$;
+
 -- Returns the commands that make the shadow of an identity the identity, with a sequence that goes on counting under the
 -- same name; no commands if columns are to hold snowflake IDs, or this is not the identity.
 CREATE FUNCTION snowflake._identity_move(
@@ -85,7 +100,7 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that put a shadow in the place of its column.
+-- Returns the steps that put a shadow in the place of its column, in a table with its partitions.
 CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowflake._shadow)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -93,9 +108,8 @@ CREATE FUNCTION snowflake._swap_column(part snowflake._conversion_part, s snowfl
 DECLARE
     a record;
 BEGIN
-    SELECT x.attnotnull, f.oid AS attrdef, pg_get_expr(f.adbin, f.adrelid) AS default_text, n.conname AS not_null INTO a
+    SELECT x.attnotnull, n.conname AS not_null INTO a
         FROM pg_attribute x
-        LEFT JOIN pg_attrdef f ON f.adrelid = x.attrelid AND f.adnum = x.attnum
         LEFT JOIN pg_constraint n ON n.conrelid = x.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[x.attnum]
         WHERE x.attrelid = s.relid AND x.attnum = s.attnum;
     RETURN QUERY
@@ -103,9 +117,6 @@ BEGIN
             FROM (
                 SELECT format('DROP TRIGGER %I ON %s', t, s.relid), NULL
                     FROM snowflake._triggers_on_shadow(s.relid, s.shadow) t
-                UNION ALL
-                SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', q, s.relid, s.shadow_name), NULL
-                    FROM snowflake._owned_sequences(part, s) q
                 UNION ALL
                 SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', s.relid, s.shadow_name), NULL WHERE a.attnotnull
                 UNION ALL
@@ -124,12 +135,24 @@ BEGIN
                     WHERE a.not_null IS NOT NULL
             ) x(command, effect)
             CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(s.relid), x.effect) step;
-    IF a.attrdef IS NOT NULL
-       AND NOT EXISTS (SELECT FROM unnest(part.columns) c
-                           WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.new_default IS NOT NULL) THEN
-        RETURN NEXT snowflake._step(format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, a.default_text),
-                                    snowflake._owner(s.relid));
-    END IF;
+END
+$function$;
+
+-- Returns the step that gives a shadow the default of its column, unless the conversion sets another.
+CREATE FUNCTION snowflake._swap_default(part snowflake._conversion_part, s snowflake._shadow)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_attrdef f
+            CROSS JOIN LATERAL snowflake._step(
+                format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', s.relid, s.attname, pg_get_expr(f.adbin, f.adrelid)),
+                snowflake._owner(s.relid)) step
+            WHERE f.adrelid = s.relid AND f.adnum = s.attnum
+              AND NOT EXISTS (SELECT FROM unnest(part.columns) c
+                                  WHERE c.relid = s.relid AND c.attnum = s.attnum AND c.new_default IS NOT NULL);
 END
 $function$;
 
@@ -162,7 +185,11 @@ BEGIN
                 SELECT format('COMMENT ON COLUMN %s.%I IS NULL', s.relid, s.attname), NULL::oid
                     WHERE snowflake._is_offered(s.relid, s.shadow)
                 UNION ALL
-                SELECT c, NULL FROM snowflake._conversion_column_settings('TABLE', s.relid, s.attname) c
+                SELECT c, NULL
+                    FROM pg_class t,
+                         snowflake._conversion_column_settings(CASE t.relkind WHEN 'p' THEN 'TABLE ONLY' ELSE 'TABLE' END,
+                                                               s.relid, s.attname) c
+                    WHERE t.oid = s.relid
                 UNION ALL
                 SELECT c, NULL FROM pg_constraint k
                     CROSS JOIN LATERAL snowflake._conversion_annotations(
@@ -213,7 +240,7 @@ CREATE FUNCTION snowflake._swap_constraint(t snowflake._twin)
 BEGIN
     RETURN QUERY
         SELECT format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', t.relid, t.name, k.conname)
-            FROM pg_constraint k WHERE k.oid = t.original;
+            FROM pg_constraint k WHERE k.oid = t.original AND NOT t.is_inherited;
     RETURN QUERY
         SELECT x FROM pg_constraint k
             CROSS JOIN LATERAL snowflake._conversion_annotations(
@@ -232,7 +259,7 @@ BEGIN
         SELECT DISTINCT step.*
             FROM unnest(work.shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
-            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
+            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
             CROSS JOIN LATERAL snowflake._step(
                 CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
@@ -251,18 +278,22 @@ CREATE FUNCTION snowflake._swap_exchange(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.keys) t
-            JOIN pg_constraint k ON k.oid = t.original
-            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s DROP CONSTRAINT %I', t.relid, k.conname),
-                                               snowflake._owner(t.relid)) step;
+            FROM (SELECT t.original FROM unnest(work.keys) t UNION ALL SELECT x FROM unnest(work.whole_keys) x) y(original)
+            JOIN pg_constraint k ON k.oid = y.original AND k.conparentid = 0
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname),
+                                               snowflake._owner(k.conrelid)) step;
     RETURN QUERY SELECT * FROM snowflake._swap_orphans(work);
-    RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_column(work.part, s) x;
+    RETURN QUERY SELECT * FROM snowflake._swap_sequences(work.part, work.shadows);
+    RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_column(work.part, s) x WHERE NOT s.is_inherited;
+    RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_default(work.part, s) x;
     RETURN QUERY
         SELECT step.*
             FROM (SELECT t.relid, c FROM unnest(work.indexes) t, snowflake._swap_index(t) c
                   UNION ALL
                   SELECT t.relid, c FROM unnest(work.checks || work.keys) t, snowflake._swap_constraint(t) c) x(relid, command)
             CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(x.relid)) step;
+    RETURN QUERY SELECT * FROM snowflake._swap_whole_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._swap_whole_keys(work);
     RETURN QUERY SELECT x.* FROM unnest(work.shadows) s, snowflake._swap_settings(s) x;
 END
 $function$;

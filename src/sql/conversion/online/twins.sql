@@ -9,13 +9,15 @@ CREATE TYPE snowflake._twin AS (
     original oid, relid regclass, name name,
     definition text,   -- what follows the name; NULL: it cannot be made
     twin oid,          -- NULL: there is none
-    is_ready boolean); -- an index is valid, a constraint is as valid as its original
+    is_ready boolean,  -- an index is valid, a constraint is as valid as its original
+    is_inherited boolean); -- whether a partition has both from the whole
 
 -- Returns a twin of an object.
-CREATE FUNCTION snowflake._twin(original oid, relid regclass, name name, definition text, twin oid, is_ready boolean)
+CREATE FUNCTION snowflake._twin(
+        original oid, relid regclass, name name, definition text, twin oid, is_ready boolean, is_inherited boolean DEFAULT false)
     RETURNS snowflake._twin
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(original, relid, name, definition, twin, is_ready)::snowflake._twin;
+    RETURN ROW(original, relid, name, definition, twin, is_ready, is_inherited)::snowflake._twin;
 
 -- Returns the name of a twin.
 CREATE FUNCTION snowflake._twin_name(
@@ -39,7 +41,9 @@ BEGIN
     FOR taken IN
         SELECT coalesce(nullif(substr(c.relname, length(first) + 2), '')::bigint, 1)
             FROM pg_class t
-            JOIN pg_class c ON c.relnamespace = t.relnamespace AND c.relname ~ concat('^', first, '(_([2-9]|[1-9][0-9]{1,17}))?$')
+            -- By the index on names.
+            JOIN pg_class c ON c.relname BETWEEN first AND (first || '_:')::name AND c.relnamespace = t.relnamespace
+                           AND c.relname ~ concat('^', first, '(_([2-9]|[1-9][0-9]{1,17}))?$')
             LEFT JOIN pg_index i ON i.indexrelid = c.oid
             WHERE t.oid = tab AND i.indrelid IS DISTINCT FROM tab
             ORDER BY 1
@@ -126,7 +130,8 @@ DECLARE
     used integer := 0;
     attnum smallint;
 BEGIN
-    SELECT x.*, x.indrelid::regclass AS relation, m.amname, c.reloptions, s.spcname,
+    SELECT x.*, x.indrelid::regclass AS relation, m.amname, c.reloptions, c.relkind = 'I' AS is_whole,
+           CASE WHEN c.relkind = 'i' OR c.reltablespace <> 0 THEN s.spcname END AS spcname, -- else that of each partition's index
            x.indkey::smallint[] AS attnums INTO i
         FROM pg_index x
         JOIN pg_class c ON c.oid = x.indexrelid
@@ -145,20 +150,38 @@ BEGIN
             index, n, CASE attnum WHEN 0 THEN format('(%s)', expressions[used])
                       ELSE snowflake._names_on_shadows(shadows, i.relation, ARRAY[attnum]) END);
     END LOOP;
-    RETURN concat('ON ', tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
+    RETURN concat('ON ', CASE WHEN i.is_whole THEN 'ONLY ' END, tab, ' USING ', quote_ident(i.amname), ' (', array_to_string(keys, ', '), ')',
                   ' INCLUDE (' || snowflake._names_on_shadows(
                                       shadows, i.relation, ARRAY(SELECT k.attnum FROM unnest(i.attnums) WITH ORDINALITY k(attnum, n)
                                                                 WHERE k.n > i.indnkeyatts ORDER BY k.n)) || ')',
                   CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END,
                   (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
                        FROM pg_options_to_table(i.reloptions) x),
-                  ' TABLESPACE ', quote_ident(i.spcname), ' WHERE ' || expressions[used + 1]);
+                  ' TABLESPACE ' || quote_ident(i.spcname), ' WHERE ' || expressions[used + 1]);
 END
 $function$;
 
--- Finds the indexes on columns that are to be replaced, and their twins. pg_index says which indexes list a column,
--- pg_depend which name one in an expression alone. Unique indexes come last: while an index and its twin are both there,
--- INSERT ... ON CONFLICT looks at one of them.
+-- Returns the indexes on columns that are to be replaced: of tables and partitions, or of partitioned tables. pg_index says
+-- which indexes list a column, pg_depend which name one in an expression alone.
+CREATE FUNCTION snowflake._indexes_on(shadows snowflake._shadow[], kind "char")
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT c.oid
+            FROM (SELECT y.indexrelid FROM unnest(shadows) s
+                      JOIN pg_index y ON y.indrelid = s.relid AND s.attnum = ANY (y.indkey::smallint[])
+                  UNION
+                  SELECT y.objid FROM unnest(shadows) s
+                      JOIN pg_depend y ON y.classid = 'pg_class'::regclass AND y.refclassid = 'pg_class'::regclass
+                                      AND y.refobjid = s.relid AND y.refobjsubid = s.attnum) x(oid)
+            JOIN pg_class c ON c.oid = x.oid AND c.relkind = kind;
+END
+$function$;
+
+-- Finds the indexes on columns that are to be replaced, and their twins. Unique indexes come last: while an index and its
+-- twin are both there, INSERT ... ON CONFLICT looks at one of them.
 CREATE FUNCTION snowflake._index_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -174,14 +197,9 @@ BEGIN
                     FROM pg_index o
                     JOIN pg_class c ON c.oid = o.indexrelid
                     CROSS JOIN LATERAL snowflake._index_definition(shadows, o.indexrelid, o.indrelid::regclass::text) d(definition)
-                    WHERE o.indexrelid IN (
-                        SELECT y.indexrelid FROM unnest(shadows) s
-                            JOIN pg_index y ON y.indrelid = s.relid AND s.attnum = ANY (y.indkey::smallint[])
-                        UNION
-                        SELECT y.objid FROM unnest(shadows) s
-                            JOIN pg_depend y ON y.classid = 'pg_class'::regclass AND y.refclassid = 'pg_class'::regclass
-                                            AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
+                    WHERE o.indexrelid IN (SELECT snowflake._indexes_on(shadows, 'i'))
             ) i
+            JOIN pg_class tab ON tab.oid = i.indrelid
             LEFT JOIN (pg_class t JOIN pg_index x ON x.indexrelid = t.oid)
                    ON t.relnamespace = i.relnamespace AND t.relname = i.twin_name AND x.indrelid = i.indrelid
             CROSS JOIN LATERAL snowflake._twin(
@@ -195,7 +213,7 @@ BEGIN
                         SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
                                            x.indkey::smallint[]) k(wanted, present)
                             WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)) twin
-            ORDER BY i.indisunique, i.indrelid, i.indexrelid;
+            ORDER BY i.indisunique, snowflake._whole(tab.oid)::oid, CASE WHEN tab.relispartition THEN tab.relname END, i.indexrelid;
 END
 $function$;
 
@@ -218,31 +236,41 @@ BEGIN
 END
 $function$;
 
--- Finds the checks of columns that are to be replaced, and their twins.
+-- Finds the checks of columns that are to be replaced, and their twins. The checks that a partition has from the whole are those
+-- of the whole, under the same names; but each partition is validated by itself.
 CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
+        WITH own AS MATERIALIZED (
+            SELECT o.*, d.definition,
+                   snowflake._twin_name(
+                       d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+                FROM pg_constraint o
+                CROSS JOIN LATERAL snowflake._check_definition(shadows, o) d(definition)
+                WHERE o.contype = 'c' AND o.coninhcount = 0
+                  AND o.oid IN (SELECT x.oid FROM unnest(shadows) s
+                                    JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
+                  AND NOT EXISTS (SELECT FROM unnest(shadows) s
+                                      WHERE s.relid = o.conrelid AND (s.shadow = ANY (o.conkey) OR s.same = o.conname))
+        )
         SELECT twin.*
             FROM (
-                SELECT o.*, d.definition,
-                       snowflake._twin_name(
-                           d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
-                    FROM pg_constraint o
-                    CROSS JOIN LATERAL snowflake._check_definition(shadows, o) d(definition)
-                    WHERE o.contype = 'c'
-                      AND o.oid IN (SELECT x.oid FROM unnest(shadows) s
-                                        JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
-                      AND NOT EXISTS (SELECT FROM unnest(shadows) s
-                                          WHERE s.relid = o.conrelid AND (s.shadow = ANY (o.conkey) OR s.same = o.conname))
-            ) k
+                SELECT o.oid, o.conrelid, o.convalidated, o.twin_name, o.definition, false FROM own o
+                UNION ALL
+                SELECT k.oid, k.conrelid, k.convalidated, o.twin_name, o.definition, true
+                    FROM own o
+                    CROSS JOIN LATERAL snowflake._table_tree(o.conrelid) part(relid)
+                    JOIN pg_constraint k ON k.conrelid = part.relid AND k.contype = 'c' AND k.conname = o.conname AND k.coninhcount > 0
+                    JOIN pg_class c ON c.oid = part.relid AND c.relispartition
+            ) k(oid, conrelid, convalidated, twin_name, definition, is_inherited)
             LEFT JOIN pg_constraint present
                    ON present.conrelid = k.conrelid AND present.contype = 'c' AND present.conname = k.twin_name
             CROSS JOIN LATERAL snowflake._twin(
                 original => k.oid, relid => k.conrelid, name => k.twin_name, definition => k.definition, twin => present.oid,
-                is_ready => coalesce(present.convalidated OR NOT k.convalidated, false)) twin
+                is_ready => coalesce(present.convalidated OR NOT k.convalidated, false), is_inherited => k.is_inherited) twin
             ORDER BY k.conrelid, k.oid;
 END
 $function$;
@@ -270,6 +298,30 @@ CREATE FUNCTION snowflake._key_action(action "char")
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE action WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END;
 
+-- Returns the foreign keys from and to columns that are to be replaced that have twins, or those of or to partitioned tables.
+-- Each partition has a twin of the part that it has of the foreign key of the whole; the others belong to the partitions that a
+-- key to a partitioned table references.
+CREATE FUNCTION snowflake._keys_on(shadows snowflake._shadow[], of_wholes boolean)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT k.oid
+            FROM pg_constraint k
+            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_class r ON r.oid = k.confrelid
+            LEFT JOIN pg_constraint parent ON parent.oid = k.conparentid
+            WHERE k.contype = 'f'
+              -- By way of pg_depend, which has an index on what is referenced.
+              AND k.oid IN (SELECT y.objid FROM unnest(shadows) s
+                                JOIN pg_depend y ON y.classid = 'pg_constraint'::regclass AND y.refclassid = 'pg_class'::regclass
+                                                AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
+              AND CASE WHEN of_wholes THEN 'p' IN (c.relkind, r.relkind) AND k.conparentid = 0
+                       ELSE 'p' NOT IN (c.relkind, r.relkind) AND coalesce(parent.confrelid, k.confrelid) = k.confrelid END;
+END
+$function$;
+
 -- Finds the foreign keys from and to columns that are to be replaced, and their twins.
 CREATE FUNCTION snowflake._key_twins(shadows snowflake._shadow[])
     RETURNS SETOF snowflake._twin
@@ -284,12 +336,9 @@ BEGIN
                            d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
                     FROM pg_constraint o
                     CROSS JOIN LATERAL snowflake._key_definition(shadows, o) d(definition)
-                    WHERE o.contype = 'f'
-                      -- By way of pg_depend, which has an index on what is referenced.
-                      AND o.oid IN (SELECT y.objid FROM unnest(shadows) s
-                                        JOIN pg_depend y ON y.classid = 'pg_constraint'::regclass AND y.refclassid = 'pg_class'::regclass
-                                                        AND y.refobjid = s.relid AND y.refobjsubid = s.attnum)
+                    WHERE o.oid IN (SELECT snowflake._keys_on(shadows, of_wholes => false))
             ) k
+            JOIN pg_class tab ON tab.oid = k.conrelid
             LEFT JOIN pg_constraint present
                    ON present.conrelid = k.conrelid AND present.contype = 'f' AND present.conname = k.twin_name
                   AND present.confrelid = k.confrelid
@@ -298,7 +347,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._twin(
                 original => k.oid, relid => k.conrelid, name => k.twin_name, definition => k.definition, twin => present.oid,
                 is_ready => coalesce(present.convalidated OR NOT k.convalidated, false)) twin
-            ORDER BY k.conrelid, k.oid;
+            ORDER BY snowflake._whole(tab.oid)::oid, CASE WHEN tab.relispartition THEN tab.relname END, k.oid;
 END
 $function$;
 
@@ -320,6 +369,7 @@ CREATE TYPE snowflake._shadowing AS (
     part snowflake._conversion_part,
     shadows snowflake._shadow[],
     indexes snowflake._twin[], checks snowflake._twin[], keys snowflake._twin[],
+    whole_indexes oid[], whole_keys oid[], -- of partitioned tables, see partitions.sql
     views snowflake._twin[]); -- see views.sql
 
 -- Returns the conversion of a sequence without a long lock.
@@ -335,6 +385,8 @@ BEGIN
     work.indexes := ARRAY(SELECT t FROM snowflake._index_twins(work.shadows) t);
     work.checks := ARRAY(SELECT t FROM snowflake._check_twins(work.shadows) t);
     work.keys := ARRAY(SELECT t FROM snowflake._key_twins(work.shadows) t);
+    work.whole_indexes := ARRAY(SELECT snowflake._indexes_on(work.shadows, 'I') ORDER BY 1);
+    work.whole_keys := ARRAY(SELECT snowflake._keys_on(work.shadows, of_wholes => true) ORDER BY 1);
     work.views := ARRAY(SELECT t FROM snowflake._view_twins(part.dependents) t);
     RETURN work;
 END

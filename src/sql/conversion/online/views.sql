@@ -102,7 +102,7 @@ BEGIN
                coalesce(CASE WHEN c.relkind = 'm' AND c.relispopulated
                              THEN t.relispopulated
                                   AND obj_description(t.oid, 'pg_class') = snowflake._contents_of_view(dependents, d.relid)
-                             ELSE t.oid IS NOT NULL END, false)
+                             ELSE t.oid IS NOT NULL END, false), false
             FROM snowflake._views_to_twin(dependents) d
             JOIN pg_class c ON c.oid = d.relid
             CROSS JOIN LATERAL (
@@ -122,7 +122,7 @@ CREATE FUNCTION snowflake._index_twins_of_view(view snowflake._twin)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT i.indexrelid, view.relid, named.name, i.definition, t.oid, t.oid IS NOT NULL
+        SELECT i.indexrelid, view.relid, named.name, i.definition, t.oid, t.oid IS NOT NULL, false
             FROM (SELECT x.indexrelid, d.definition,
                          row_number() OVER (PARTITION BY d.definition ORDER BY x.indexrelid) AS turn
                       FROM pg_index x
@@ -281,7 +281,7 @@ CREATE FUNCTION snowflake._preparations_of_contents(work snowflake._shadowing)
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, n)
+            FROM unnest(work.views) WITH ORDINALITY t(original, relid, name, definition, twin, is_ready, is_inherited, n)
             JOIN pg_class c ON c.oid = t.original AND c.relkind = 'm' AND c.relispopulated
             CROSS JOIN LATERAL (SELECT pg_total_relation_size(t.original)) held(size)
             CROSS JOIN LATERAL snowflake._step(

@@ -169,7 +169,8 @@ BEGIN
                       AND snowflake._is_taken_along(part.owner, snowflake._owner_of(d.classid, d.objid))
                 UNION
                 SELECT 'pg_proc'::regclass, body.routine, body.source
-                    FROM snowflake._texts(part.owner) body WHERE snowflake._names_word(body.source, t.relname)
+                    FROM snowflake._texts(part.owner) body
+                    WHERE NOT t.relispartition AND snowflake._names_word(body.source, t.relname)
             ) o(class, object, source)
             CROSS JOIN LATERAL regexp_matches(o.source, E'\\msum\\s*[(]([^()]*)[)]', 'gi') summed(up)
             WHERE c.widened AND snowflake._names_word(summed.up[1], c.attname)
