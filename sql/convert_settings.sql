@@ -21,6 +21,9 @@ CREATE VIEW constants AS
         FROM t WHERE id > 0;
 CREATE MATERIALIZED VIEW stored AS SELECT id FROM t;
 INSERT INTO t DEFAULT VALUES;
+CREATE SEQUENCE laid_out;
+CREATE TABLE twitter (id bigint DEFAULT snowflake.nextval('laid_out', 'twitter'));
+SELECT snowflake.convert_sequence_to_snowflake('laid_out');
 CREATE TEMPORARY TABLE before AS SELECT pg_get_viewdef('constants') AS def, c::text AS row FROM constants c;
 CREATE TEMPORARY TABLE spaces AS
     SELECT relname, reltablespace, relam FROM pg_class WHERE relnamespace = 'settings'::regnamespace AND relkind IN ('r', 'i', 'm');
@@ -51,8 +54,12 @@ SET default_toast_compression = pglz;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers = 0;
+SET min_parallel_index_scan_size = 0;
+SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+SELECT snowflake.convert_snowflake_to_sequence('t_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+SELECT snowflake.convert_snowflake_to_sequence('laid_out');
 SHOW DateStyle;
 SHOW default_tablespace;
 RESET ALL;

@@ -1,9 +1,10 @@
 -- The settings of functions, which are those of a session no longer. A function has settings of its own only beside these.
 
 -- Functions look names up in pg_catalog alone: none of a caller's objects takes the place of the server's. They read and
--- print SQL in one way, whatever the caller has set. They compile no query: their queries read few rows of catalogs, and the
--- planner takes them for long ones. Left out are procedures, which could not commit, functions in SQL, whose names are looked
--- up when they are made, and _convert_new_columns(), which passes the caller's search_path on.
+-- print SQL in one way, whatever the caller has set. They compile no query, and start no parallel workers for one: their
+-- queries read few rows of catalogs, and the planner takes them for long ones; and they call what fails in a parallel query,
+-- such as a function that catches an error. Left out are procedures, which could not commit, functions in SQL, whose names are
+-- looked up when they are made, and _convert_new_columns(), which passes the caller's search_path on.
 DO $do$
 DECLARE
     function regprocedure;
@@ -14,7 +15,7 @@ BEGIN
               AND p.proname <> '_convert_new_columns'
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on '
-                       'SET quote_all_identifiers = off SET jit = off', function);
+                       'SET quote_all_identifiers = off SET jit = off SET max_parallel_workers_per_gather = 0', function);
     END LOOP;
 END
 $do$;
