@@ -81,6 +81,7 @@ SELECT hostile.called('_lock(''closed.child''::regclass)');
 SELECT hostile.called('_wait_for_holders(''closed.child''::regclass)');
 SELECT hostile.called('_hold_definition(''closed.child''::regclass)');
 SELECT hostile.called('_take_last_value(''closed.child_id_seq'', ''closed.child_id_seq'')');
+SELECT hostile.called('_take_state(''closed.child_id_seq'', ''closed.child_id_seq'')');
 SELECT hostile.called('_own_as_serial(''closed.child_id_seq'')');
 SELECT hostile.called('_hold_schema(''closed.child''::regclass)');
 SELECT hostile.called('_set_redirect(true)');

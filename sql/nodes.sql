@@ -418,6 +418,13 @@ SELECT snowflake.set_layout('few', 'epoch=2023-01-01 tick=1ms timestamp:41 node:
 SELECT snowflake.claim_node() AS the_one_that_fits;
 SELECT snowflake.claim_node() AS the_same;
 SELECT count(*) FROM snowflake.check() WHERE object ~ 'below';
+-- A claim makes a guard work that was left open, and leaves no currval behind that nobody drew.
+CREATE SEQUENCE left_open INCREMENT 9223372036854775807;
+SELECT last_value, is_called FROM left_open;
+SELECT snowflake.claim_node() AS the_same;
+SELECT last_value, is_called FROM left_open;
+SELECT currval('left_open');
+SELECT nextval('left_open');
 SELECT snowflake.release_node() IS NOT NULL AS released;
 CALL forget();
 DO $$
@@ -433,7 +440,7 @@ SELECT snowflake.claim_node() = :derived AS derived;
 RESET client_min_messages;
 SELECT snowflake.release_node() IS NOT NULL AS released;
 DROP TABLE many_0, many_1, many_2, many_3, many_4;
-DROP SEQUENCE few, below;
+DROP SEQUENCE few, below, left_open;
 -- Nor does it retire a number for years, by what its own tables and sequences say.
 CALL forget();
 CREATE SEQUENCE hers INCREMENT 9223372036854775807;

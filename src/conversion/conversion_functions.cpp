@@ -401,6 +401,13 @@ Datum snowflake_take_last_value(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
+// _take_state(regclass, regclass) returns void
+SNOWFLAKE_FUNCTION(snowflake_take_state);
+Datum snowflake_take_state(PG_FUNCTION_ARGS) {
+    take_state(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    PG_RETURN_VOID();
+}
+
 // _last_value(regclass) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_last_value);
 Datum snowflake_last_value(PG_FUNCTION_ARGS) {

@@ -21,24 +21,55 @@ void require_limits(Relation sequence, Id value) {
                        static_cast<long long>(value), RelationGetRelationName(sequence)));
 }
 
-} // namespace
+Storage storage_of(Relation sequence) {
+    return {.locator = server::locator_of(sequence), .logged = RelationNeedsWAL(sequence)};
+}
 
-void take_last_value(Oid sequence, Oid other) {
-    PreventCommandIfReadOnly("_take_last_value()");
-    PreventCommandDuringRecovery("_take_last_value()");
+// Returns what a sequence of the current role holds.
+FormData_pg_sequence_data read(Oid sequence) {
+    Relation relation = relations::open(sequence, AccessShareLock);
+    if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
+    const Buffer buffer = pin_page(sequence, storage_of(relation), InvalidBuffer);
+    const LockedPage page = lock_page(buffer);
+    const FormData_pg_sequence_data data = *page.data;
+    unlock(page);
+    unpin_page(buffer);
+    relation_close(relation, NoLock);
+    return data;
+}
+
+void write(Oid sequence, std::int64_t number, bool is_called) {
     Relation relation = relations::open(sequence, ShareRowExclusiveLock);
-    const Id last = std::max<Id>(relations::last_value(other), 1);
-    require_limits(relation, last);
-    const Storage storage{.locator = server::locator_of(relation),
-                          .logged = RelationNeedsWAL(relation)};
+    require_limits(relation, number);
+    const Storage storage = storage_of(relation);
     if (storage.logged)
         GetTopTransactionId(); // The commit waits for the record.
     const Buffer buffer = pin_page(sequence, storage, InvalidBuffer);
     const LockedPage page = lock_page(buffer);
-    write_with_wal(page, storage, last, {.mark = last, .step = 1, .trusted = false});
+    write_reset(page, storage, number, is_called);
     unlock(page);
     unpin_page(buffer);
     relation_close(relation, NoLock);
+}
+
+void refuse_read_only(const char *function) {
+    PreventCommandIfReadOnly(function);
+    PreventCommandDuringRecovery(function);
+}
+
+} // namespace
+
+void take_last_value(Oid sequence, Oid other) {
+    refuse_read_only("_take_last_value()");
+    write(sequence, std::max<std::int64_t>(read(other).last_value, 1), true);
+}
+
+void take_state(Oid sequence, Oid other) {
+    refuse_read_only("_take_state()");
+    const FormData_pg_sequence_data data = read(other);
+    write(sequence, data.last_value, data.is_called);
 }
 
 } // namespace snowflake

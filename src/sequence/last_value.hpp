@@ -1,4 +1,4 @@
-// The last value of a sequence, as a guard needs it.
+// The last value of a sequence that takes the place of another one, or gets a guard.
 #pragma once
 
 #include "server/server.hpp"
@@ -12,5 +12,8 @@ namespace snowflake {
 // the current role has the rights of the owner of both, 42P01 and 42809 if one of them is no
 // sequence, 22003 if its limits do not allow the value, and 25006 in a read-only transaction.
 void take_last_value(Oid sequence, Oid other);
+
+// Has a sequence go on where another one is, with its last value, taken or not: the same rules.
+void take_state(Oid sequence, Oid other);
 
 } // namespace snowflake

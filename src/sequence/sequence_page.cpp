@@ -49,6 +49,19 @@ void spin_then_lock(Buffer buffer) {
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 }
 
+// Writes the record that the server's recovery makes the page from, as it is now. The caller has
+// marked the page as dirty, and is in the critical section of the change.
+void write_record(const LockedPage &page, const Storage &storage) {
+    xl_seq_rec record;
+    server::set_locator(record, storage.locator);
+    XLogBeginInsert();
+    XLogRegisterBuffer(0, page.buffer, REGBUF_WILL_INIT);
+    XLogRegisterData(reinterpret_cast<char *>(&record), sizeof record);
+    XLogRegisterData(reinterpret_cast<char *>(page.tuple), page.tuple_length);
+    const XLogRecPtr lsn = XLogInsert(RM_SEQ_ID, XLOG_SEQ_LOG);
+    PageSetLSN(BufferGetPage(page.buffer), lsn);
+}
+
 } // namespace
 
 Buffer pin_page(Oid relid, const Storage &storage, Buffer recent) {
@@ -125,19 +138,24 @@ void write_with_wal(const LockedPage &page, const Storage &storage, Id last,
         data.last_value = covered = coverage.mark;
         data.is_called = true;
         data.log_cnt = 0;
-
-        xl_seq_rec record;
-        server::set_locator(record, storage.locator);
-        XLogBeginInsert();
-        XLogRegisterBuffer(0, page.buffer, REGBUF_WILL_INIT);
-        XLogRegisterData(reinterpret_cast<char *>(&record), sizeof record);
-        XLogRegisterData(reinterpret_cast<char *>(page.tuple), page.tuple_length);
-        const XLogRecPtr lsn = XLogInsert(RM_SEQ_ID, XLOG_SEQ_LOG);
-        PageSetLSN(BufferGetPage(page.buffer), lsn);
+        write_record(page, storage);
     }
     data.last_value = last;
     data.is_called = true;
     data.log_cnt = storage.logged ? steps_between(last, covered, coverage.step) : -1;
+    server::end_critical_section();
+}
+
+void write_reset(const LockedPage &page, const Storage &storage, std::int64_t number,
+                 bool is_called) {
+    FormData_pg_sequence_data &data = *page.data;
+    server::start_critical_section();
+    MarkBufferDirty(page.buffer);
+    data.last_value = number;
+    data.is_called = is_called;
+    data.log_cnt = 0;
+    if (storage.logged)
+        write_record(page, storage);
     server::end_critical_section();
 }
 

@@ -52,6 +52,11 @@ struct Coverage {
 void write_with_wal(const LockedPage &page, const Storage &storage, Id last,
                     const Coverage &coverage);
 
+// Writes a number, with a record: the one that was taken last, or the one to take next. The page
+// looks as after the server's setval.
+void write_reset(const LockedPage &page, const Storage &storage, std::int64_t number,
+                 bool is_called);
+
 // The LSN of the page, up to which the WAL covers the IDs reserved on it.
 inline XLogRecPtr page_lsn(const LockedPage &page) {
     return PageGetLSN(BufferGetPage(page.buffer));

@@ -227,7 +227,7 @@ BEGIN
             -- A session may take the first ID at this moment, or alter the sequence. The lock keeps that from being
             -- overwritten. A guard works above 0, where not every sequence with this INCREMENT gets.
             IF coalesce(snowflake._glimpse_last_value(seq), 0) < 1 AND snowflake._lock(seq) THEN
-                PERFORM setval(seq, greatest(q.seqmin, 1))
+                PERFORM snowflake._take_last_value(seq, seq)
                     FROM pg_sequence q
                     WHERE q.seqrelid = seq AND q.seqincrement = snowflake._guard() AND q.seqmax > 0
                       AND coalesce(pg_sequence_last_value(seq), 0) < 1;

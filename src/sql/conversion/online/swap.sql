@@ -87,7 +87,7 @@ BEGIN
                       s.seqincrement, s.lowest, s.highest, s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' END);
     effect := format('takes the place of %s', part.seq);
     RETURN NEXT;
-    command := format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', replacement, part.seq);
+    command := format('SELECT snowflake._take_state(%L, %L)', replacement, part.seq);
     effect := 'goes on after the last value';
     RETURN NEXT;
     is_before := false;

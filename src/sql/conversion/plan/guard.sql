@@ -33,6 +33,12 @@ CREATE FUNCTION snowflake._take_last_value(seq regclass, other regclass)
     AS 'MODULE_PATHNAME', 'snowflake_take_last_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Has a sequence of the caller go on where another one is, with its last value, taken or not.
+CREATE FUNCTION snowflake._take_state(seq regclass, other regclass)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_take_state'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 -- Returns the steps that guard a sequence above its last value; none where it keeps its INCREMENT.
 CREATE FUNCTION snowflake._guard_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
