@@ -279,6 +279,35 @@ Oid source_function() {
     return may_run ? source : InvalidOid;
 }
 
+// Lists the tables that a command is about to copy identities from, without defaults. The server
+// finds none in a converted table: a conversion made a default of each.
+List *sources_of_identities(const CreateStmt *statement) {
+    List *sources = NIL;
+    if (statement->if_not_exists && OidIsValid(RangeVarGetRelid(statement->relation, NoLock, true)))
+        return NIL; // The table may be there.
+    for (int i = 0; i < list_length(statement->tableElts); ++i) {
+        const auto *like = static_cast<TableLikeClause *>(list_nth(statement->tableElts, i));
+        if (!IsA(like, TableLikeClause) || (like->options & CREATE_TABLE_LIKE_IDENTITY) == 0 ||
+            (like->options & CREATE_TABLE_LIKE_DEFAULTS) != 0)
+            continue;
+        if (const Oid source = RangeVarGetRelid(like->relation, NoLock, true); OidIsValid(source))
+            sources = lappend_oid(sources, source);
+    }
+    return sources;
+}
+
+// Gives the table that a command has made the identities that it copies. The event trigger converts
+// them as those of any new table.
+void copy_identities(const RangeVar *made, const List *sources, Oid sibling) {
+    CommandCounterIncrement();
+    const Oid table = get_relname_relid(made->relname, RangeVarGetCreationNamespace(made));
+    const Oid types[] = {OIDOID, OIDOID};
+    const Oid copy = schema::find_sibling(sibling, "_copy_identities", types);
+    for (int i = 0; OidIsValid(table) && OidIsValid(copy) && i < list_length(sources); ++i)
+        (void)OidFunctionCall2(copy, ObjectIdGetDatum(table),
+                               ObjectIdGetDatum(list_nth_oid(sources, i)));
+}
+
 void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
                      ProcessUtilityContext context, ParamListInfo params,
                      QueryEnvironment *environment, DestReceiver *receiver,
@@ -288,15 +317,22 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
                               (IsA(command, CreateStmt) || IsA(command, AlterTableStmt));
     const Oid source_of_ids =
         unlikely(is_concerned) && !creating_extension ? source_function() : InvalidOid;
+    const List *sources = NIL;
     if (OidIsValid(source_of_ids)) {
         statement = static_cast<PlannedStmt *>(copyObjectImpl(statement));
-        if (IsA(command, CreateStmt))
-            widen_in(reinterpret_cast<CreateStmt *>(statement->utilityStmt), source_of_ids);
-        else
+        if (IsA(command, CreateStmt)) {
+            const auto *create = reinterpret_cast<CreateStmt *>(statement->utilityStmt);
+            widen_in(create, source_of_ids);
+            sources = sources_of_identities(create);
+        } else {
             widen_in(reinterpret_cast<AlterTableStmt *>(statement->utilityStmt), source_of_ids);
+        }
     }
     const auto next = next_hook != nullptr ? next_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);
+    if (sources != NIL)
+        copy_identities(reinterpret_cast<const CreateStmt *>(command)->relation, sources,
+                        source_of_ids);
 }
 
 } // namespace

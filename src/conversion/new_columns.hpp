@@ -8,7 +8,8 @@
 // integer becomes a bigint if it references a column that holds IDs.
 //
 // A definition stays as it is where another type could mean another thing: where it has a check, an
-// expression, a parent or a pattern. The event trigger sees to these.
+// expression, a parent or a pattern. The event trigger sees to these. LIKE .. INCLUDING IDENTITY
+// gives the new table a sequence for each that its pattern had before it was converted.
 #pragma once
 
 #include "server/server.hpp"
