@@ -1,12 +1,14 @@
 // The steps by which docs/cluster.md links servers, in other orders, with one left out, with blind
 // choices of numbers and links that copy nothing, and with a failover in between. Three servers
 // make IDs throughout. Once all are connected, no two servers have one number for longer than
-// replication takes, each number that was in use still is, and no row has halted replication.
+// replication takes, each number that was in use still is, and no row has halted replication. Rows
+// replicate natively, or before PostgreSQL 16 by pglogical.
 //
 // A sample has databases of its own on the three servers. What it does follows from the seed and
 // from its number alone.
 #include "fake_clock.hpp"
 #include "ids.hpp"
+#include "mesh.hpp"
 #include "process.hpp"
 #include "server.hpp"
 #include "session.hpp"
@@ -86,6 +88,7 @@ class Maker {
 enum class What : std::uint8_t {
     extension,
     number,
+    node,     // of pglogical
     registry, // subscribes to the registry of another server
     data,     // subscribes to the rows of another server
     failover,
@@ -104,10 +107,18 @@ using Numbers = std::array<Id, count_of_servers>; // 0: the server makes no IDs
 class ChecklistOrders : public testing::Test {
   protected:
     ChecklistOrders() {
-        for (auto &server : servers_)
-            server = std::make_unique<Server>(0, settings);
+        servers_[0] = std::make_unique<Server>(0, settings);
         has_origins_ =
             Session(*servers_[0]).number("SHOW server_version_num") >= first_with_origins;
+        by_pglogical_ = !has_origins_ && Mesh::available();
+        std::vector<std::string> all_settings = settings;
+        if (by_pglogical_)
+            all_settings.emplace_back("shared_preload_libraries = 'pglogical'");
+        for (auto &server : servers_) {
+            server = std::make_unique<Server>(0, all_settings);
+            Session session(*server);
+            allow_output_plugin(session);
+        }
     }
 
     // Runs a sample. Returns what it did, for the message of a failure.
@@ -116,8 +127,9 @@ class ChecklistOrders : public testing::Test {
         database_ = "shop_" + std::to_string(number);
         log_.str("");
         links_ = {};
+        // pglogical looks into the other template from time to time.
         for (const auto &server : servers_)
-            Session(*server).run("CREATE DATABASE " + database_);
+            Session(*server).run("CREATE DATABASE " + database_ + " TEMPLATE template0");
         for (std::size_t i = 0; i < count_of_servers; ++i)
             start_maker(i);
         const bool fails_over = one_in(random, 4);
@@ -134,7 +146,7 @@ class ChecklistOrders : public testing::Test {
             }
         }
         steps = type(steps, random);
-        if (left_out && !is_connected()) {
+        if (left_out && (!steps.empty() || !is_connected())) {
             steps.insert(steps.begin(), *left_out);
             steps = type(steps, random);
         }
@@ -143,6 +155,7 @@ class ChecklistOrders : public testing::Test {
         expect_one_server_a_number(before, fails_over);
         expect_no_equal_ids();
         expect_no_failure_of_replication();
+        expect_rows_to_arrive();
         clean_up();
     }
 
@@ -165,6 +178,8 @@ class ChecklistOrders : public testing::Test {
             return "extension" + where;
         case What::number:
             return step.number + where;
+        case What::node:
+            return "node of pglogical" + where;
         case What::registry:
             return std::string("registry of ") + names.at(step.from) + where + copying;
         case What::data:
@@ -189,6 +204,8 @@ class ChecklistOrders : public testing::Test {
             if (way == 2)
                 number = "ALTER DATABASE " + database_ + " SET snowflake.node = " + chosen;
             steps.push_back({.what = What::number, .on = i, .number = number});
+            if (by_pglogical_)
+                steps.push_back({.what = What::node, .on = i});
         }
         const bool sometimes_copies_nothing = one_in(random, 2);
         const auto hub = static_cast<std::size_t>(between(random, 0, 3));
@@ -199,7 +216,7 @@ class ChecklistOrders : public testing::Test {
                 const bool copies = !sometimes_copies_nothing || one_in(random, 2);
                 steps.push_back({.what = What::registry, .on = i, .from = j, .copies = copies});
             }
-        if (has_origins_)
+        if (has_origins_ || by_pglogical_)
             for (std::size_t i = 0; i < count_of_servers; ++i)
                 steps.push_back({.what = What::data, .on = i, .from = (i + 1) % count_of_servers});
         if (fails_over)
@@ -256,9 +273,16 @@ class ChecklistOrders : public testing::Test {
             case What::number:
                 claim(step);
                 return true;
+            case What::node:
+                make_node(step.on);
+                return true;
             case What::registry:
-            case What::data:
                 return subscribe(step);
+            case What::data:
+                if (!by_pglogical_)
+                    return subscribe(step);
+                subscribe_by_pglogical(step);
+                return true;
             case What::failover:
                 fail_over(random);
                 return true;
@@ -280,6 +304,23 @@ class ChecklistOrders : public testing::Test {
             session.run(step.number);
         else if (step.number.starts_with("ALTER"))
             session.run("SELECT 1 FROM snowflake.cluster");
+    }
+
+    void make_node(std::size_t i) const {
+        if (on(i).sqlstate("SELECT 1 FROM pglogical.local_node") == "00000")
+            return;
+        on(i).run("BEGIN; CREATE EXTENSION pglogical; SELECT pglogical.create_node('" +
+                  std::string(names.at(i)) + "', '" + servers_.at(i)->conninfo(database_) +
+                  "'); SELECT pglogical.replication_set_add_table('default', 'orders'); COMMIT");
+    }
+
+    void subscribe_by_pglogical(const Step &step) const {
+        const std::string name = subscription(step, "rows", database_);
+        Session receiver = on(step.on);
+        receiver.run("SELECT pglogical.create_subscription('" + name + "', '" +
+                     servers_.at(step.from)->conninfo(database_) +
+                     "', forward_origins := '{}', synchronize_data := false)");
+        receiver.run("SELECT pglogical.wait_for_subscription_sync_complete('" + name + "')");
     }
 
     static std::string subscription(const Step &step, const std::string &kind,
@@ -357,13 +398,31 @@ class ChecklistOrders : public testing::Test {
         servers_.at(south) = std::move(standby_);
         start_maker(south);
         lost_ = has_spoken(south) ? std::vector<Step>{} : steps_of_south_;
+        if (by_pglogical_)
+            lost_.push_back({.what = What::node, .on = south});
         for (std::size_t i = 0; i < count_of_servers; ++i) {
             if (i == south)
                 continue;
             subscribe_anew({.what = What::registry, .on = i, .from = south});
             subscribe_anew({.what = What::registry, .on = south, .from = i});
-            subscribe_anew({.what = What::data, .on = i, .from = south});
+            if (by_pglogical_)
+                forget_node(i);
+            else
+                subscribe_anew({.what = What::data, .on = i, .from = south});
         }
+    }
+
+    // Lets a subscriber of pglogical subscribe to the successor, if it had subscribed to south.
+    void forget_node(std::size_t i) {
+        const Step step{.what = What::data, .on = i, .from = south};
+        const std::string name = subscription(step, "rows", database_);
+        Session receiver = on(i);
+        if (receiver.sqlstate("SELECT pglogical.alter_subscription_disable('" + name + "')") !=
+            "00000")
+            return;
+        receiver.run("SELECT pglogical.drop_subscription('" + name + "')");
+        receiver.run("SELECT pglogical.drop_node('south')");
+        lost_.push_back(step);
     }
 
     // Makes a subscription anew whose slot is lost, if there was one. A successor that lacks the
@@ -479,18 +538,40 @@ class ChecklistOrders : public testing::Test {
                 << names.at(i);
     }
 
+    // Inserts a row on each server and waits for it on those that subscribe to its rows.
+    void expect_rows_to_arrive() const {
+        for (std::size_t i = 0; i < count_of_servers; ++i)
+            on(i).run("INSERT INTO orders VALUES (1, 'last of " + std::string(names.at(i)) + "')");
+        const std::string table = by_pglogical_ ? "pglogical.subscription WHERE sub_name"
+                                                : "pg_subscription WHERE subname";
+        for (std::size_t i = 0; i < count_of_servers; ++i) {
+            Session session = on(i);
+            const Step step{.what = What::data, .on = i, .from = (i + 1) % count_of_servers};
+            if (session.number("SELECT count(*) FROM " + table + " = '" +
+                               subscription(step, "rows", database_) + "'") != 0)
+                wait_for(session, "EXISTS (SELECT FROM orders WHERE maker = 'last of " +
+                                      std::string(names.at(step.from)) + "')");
+        }
+    }
+
     void clean_up() {
         for (auto &maker : makers_)
             maker.reset();
         for (std::size_t i = 0; i < count_of_servers; ++i) {
             Session session = on(i);
+            if (by_pglogical_)
+                session.run("SELECT pglogical.drop_subscription(sub_name) FROM "
+                            "pglogical.subscription");
             for (const std::string &name :
                  session.texts("SELECT subname FROM pg_subscription s JOIN pg_database d ON d.oid "
                                "= s.subdbid WHERE d.datname = current_database()"))
                 session.run("DROP SUBSCRIPTION " + name);
         }
-        for (const auto &server : servers_)
-            Session(*server).run("DROP DATABASE " + database_ + " WITH (FORCE)");
+        // DROP DATABASE waits for an answer of all processes, which those of pglogical give only
+        // when they look around, after 180 seconds.
+        if (!by_pglogical_)
+            for (const auto &server : servers_)
+                Session(*server).run("DROP DATABASE " + database_ + " WITH (FORCE)");
     }
 
     static constexpr std::size_t south = 1;
@@ -505,6 +586,7 @@ class ChecklistOrders : public testing::Test {
     std::vector<Step> steps_of_south_;
     std::vector<Step> lost_; // by a failover, and to be typed again
     bool has_origins_ = false;
+    bool by_pglogical_ = false;
     bool fails_over_later_ = false;
     std::string database_;
     std::ostringstream log_;
