@@ -110,6 +110,12 @@ UPDATE pg_extension SET extname = 'spock' WHERE extname = 'pglogical';
 ALTER SCHEMA pglogical RENAME TO spock;
 SELECT * FROM plan;
 SELECT effect FROM snowflake.conversion_plan('sent_id_seq') WHERE effect LIKE '%Spock%';
+-- A server that has a subscription is warned that it receives no claims, unless its sets have the registry.
+ALTER EXTENSION spock ADD TABLE spock.subscription;
+SELECT finding FROM snowflake.check() WHERE finding LIKE '%node numbers%';
+INSERT INTO spock.replication_set_table VALUES (1, 'snowflake.nodes', NULL);
+SELECT finding FROM snowflake.check() WHERE finding LIKE '%node numbers%';
+ALTER EXTENSION spock DROP TABLE spock.subscription;
 ALTER EXTENSION spock DROP TABLE spock.replication_set_table;
 DELETE FROM pg_extension WHERE extname = 'spock';
 RESET allow_system_table_mods;

@@ -181,26 +181,28 @@ BEGIN
 END
 $function$;
 
--- Tells whether this database receives rows of other servers, but not their registries.
+-- Tells whether this database receives rows of other servers, but not their registries. One that sends its registry by
+-- sets of pglogical or Spock is taken to receive others by them.
 CREATE FUNCTION snowflake._receives_no_claims()
     RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
     AS $function$
 DECLARE
+    receives boolean := EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE d.datname = current_database());
+    sends boolean := false;
     subscriptions regclass;
-    receives boolean;
+    sets regclass;
 BEGIN
-    IF EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = 'snowflake.nodes'::regclass) THEN
-        RETURN false;
-    END IF;
-    FOREACH subscriptions IN ARRAY ARRAY[snowflake._table_of('pglogical', 'subscription'), snowflake._table_of('spock', 'subscription')] LOOP
-        CONTINUE WHEN subscriptions IS NULL;
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', subscriptions) INTO receives;
-        IF receives THEN
-            RETURN true;
-        END IF;
+    FOR subscriptions, sets IN
+        SELECT snowflake._table_of(replicator, 'subscription'), snowflake._table_of(replicator, 'replication_set_table')
+            FROM unnest(ARRAY['pglogical', 'spock']) replicator
+    LOOP
+        CONTINUE WHEN subscriptions IS NULL OR sets IS NULL;
+        EXECUTE format('SELECT $2 OR EXISTS (SELECT FROM %s), $3 OR EXISTS (SELECT FROM %s WHERE set_reloid = $1)', subscriptions, sets)
+            INTO receives, sends USING 'snowflake.nodes'::regclass, receives, sends;
     END LOOP;
-    RETURN EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE d.datname = current_database());
+    RETURN receives AND NOT sends
+           AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = 'snowflake.nodes'::regclass);
 END
 $function$;
 
