@@ -98,9 +98,9 @@ SELECT 'twitter'::snowflake.layout OPERATOR(snowflake.=) 'twitter'::snowflake.la
        'twitter'::snowflake.layout OPERATOR(snowflake.<>) 'twitter'::snowflake.layout AS unequal;
 -- Claims, and what shows them.
 BEGIN;
-SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node(), snowflake._node_setting();
+SELECT snowflake.claim_node(1, 'here'), snowflake.reserve_nodes(900, 901), snowflake.node();
 SELECT node, pg_catalog.pg_advisory_unlock_all() FROM snowflake.lease_node();
-SELECT pg_catalog.count(*) AS released FROM snowflake.release_nodes(901, 901);
+SELECT pg_catalog.count(*) AS released FROM snowflake.release_node(901);
 SELECT snowflake.remove_node(5, 16384), snowflake.take_over_node();
 SELECT pg_catalog.count(*) AS claims, pg_catalog.count(lost_to) AS lost FROM snowflake.cluster;
 SET LOCAL snowflake.node = 0;

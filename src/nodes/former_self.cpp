@@ -31,10 +31,8 @@ bool has_other_publication() {
     Relation publications = table_open(PublicationRelationId, AccessShareLock);
     SysScanDesc scan = systable_beginscan(publications, InvalidOid, false, nullptr, 0, nullptr);
     bool found = false;
-    while (!found) {
-        HeapTuple tuple = systable_getnext(scan);
-        if (!HeapTupleIsValid(tuple))
-            break;
+    for (HeapTuple tuple = systable_getnext(scan); !found && tuple != nullptr;
+         tuple = systable_getnext(scan)) {
         const auto *publication = reinterpret_cast<Form_pg_publication>(GETSTRUCT(tuple));
         found = strcmp(NameStr(publication->pubname), "snowflake_nodes") != 0;
     }
@@ -91,11 +89,12 @@ void adopt(std::span<StoredAct> acts, const Instance &self) {
     }
 }
 
-const StoredAct *find(const registry::Registry &registry, registry::Acts acts) {
+const StoredAct *find(const registry::Registry &registry, registry::Acts acts, bool upgraded) {
+    const Instance &self = registry.self();
     const StoredAct *found = nullptr;
     for (const StoredAct &act : acts)
-        if (is_former(act, registry.self()) && registry.stands(act, act.first) &&
-            (found == nullptr || act.said_at > found->said_at))
+        if ((upgraded ? is_former(act, self) : act.written_here && act.about != self) &&
+            registry.stands(act, act.first) && (found == nullptr || act.said_at > found->said_at))
             found = &act;
     return found;
 }

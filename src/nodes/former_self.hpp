@@ -16,8 +16,9 @@ bool is_of_earlier_version(const registry::StoredAct &act);
 // hear of each other. The acts are all that concern this instance.
 void adopt(std::span<registry::StoredAct> acts, const Instance &self);
 
-// Returns the latest act by which the former self still has a number, where it was not adopted;
-// null: none.
-const registry::StoredAct *find(const registry::Registry &registry, registry::Acts acts);
+// Returns the latest act by which the former self, where it was not adopted, still has a number;
+// or, not only if it was upgraded, any instance that this database was copied from; null: none.
+const registry::StoredAct *find(const registry::Registry &registry, registry::Acts acts,
+                                bool upgraded = true);
 
 } // namespace snowflake::former_self

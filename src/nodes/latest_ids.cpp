@@ -23,22 +23,33 @@ constexpr const char *tables =
     "AND s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
     "ORDER BY c.relpages DESC, c.oid DESC LIMIT 256";
 
-} // namespace
+// Returns what a query that returns one value returns; std::nullopt: null.
+std::optional<Datum> answer_to(const char *query, int count, Datum *values) {
+    Oid types[] = {INT4OID, INT4OID, TIMESTAMPTZOID};
+    SPI_connect();
+    if (SPI_execute_with_args(query, count, types, values, nullptr, true, 1) != SPI_OK_SELECT)
+        elog(ERROR, "cannot look for snowflake IDs");
+    bool is_null = true;
+    const Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+    SPI_finish();
+    return is_null ? std::nullopt : std::optional(value);
+}
 
-void LatestIds::note(std::int64_t id, Layout layout, std::int64_t believed_us, Oid table) {
+void note(LatestId *latest_ids, std::int64_t id, Layout layout, std::int64_t believed_us,
+          Oid table) {
     if (!layout.contains(id) || layout.is_count(id))
         return;
     const Fields fields = layout.split(id);
     if (fields.node < 1 || fields.node > last_claimable_node)
         return;
-    Latest &latest = latest_[fields.node];
+    LatestId &latest = latest_ids[fields.node];
     const std::int64_t made_us = layout.unix_us(fields.tick);
     if (made_us > latest.unix_us && made_us <= believed_us)
         latest = {.unix_us = made_us, .table = table};
 }
 
-void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout,
-                        std::int64_t believed_us) {
+void look_at(LatestId *latest_ids, Oid table_oid, AttrNumber attribute, Layout layout,
+             std::int64_t believed_us) {
     if (!ConditionalLockRelationOid(table_oid, AccessShareLock))
         return;
     Relation table = try_relation_open(table_oid, NoLock);
@@ -56,7 +67,7 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout,
             bool is_null = false;
             const Datum value = slot_getattr(slot, attribute, &is_null);
             if (!is_null)
-                note(DatumGetInt64(value), layout, believed_us, table_oid);
+                note(latest_ids, DatumGetInt64(value), layout, believed_us, table_oid);
         }
         ExecDropSingleTupleTableSlot(slot);
         index_endscan(scan);
@@ -65,8 +76,11 @@ void LatestIds::look_at(Oid table_oid, AttrNumber attribute, Layout layout,
     relation_close(table, AccessShareLock);
 }
 
-const LatestIds &LatestIds::look() {
-    auto *latest_ids = static_cast<LatestIds *>(palloc0(sizeof(LatestIds)));
+} // namespace
+
+const LatestId *find_latest_ids() {
+    auto *latest_ids =
+        static_cast<LatestId *>(palloc0((last_claimable_node + 1) * sizeof(LatestId)));
     SPI_connect();
     if (SPI_execute(tables, true, 0) != SPI_OK_SELECT)
         elog(ERROR, "cannot look for tables with snowflake IDs");
@@ -75,52 +89,46 @@ const LatestIds &LatestIds::look() {
         const auto column = [&](int number) {
             return SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, number, &is_null);
         };
-        latest_ids->look_at(DatumGetObjectId(column(1)), DatumGetInt16(column(2)),
-                            layout_from_datum(column(3)),
-                            DatumGetBool(column(4)) ? INT64_MAX : clock_us() + furthest_ahead_us);
+        look_at(latest_ids, DatumGetObjectId(column(1)), DatumGetInt16(column(2)),
+                layout_from_datum(column(3)),
+                DatumGetBool(column(4)) ? INT64_MAX : clock_us() + furthest_ahead_us);
     }
     SPI_finish();
-    return *latest_ids;
+    return latest_ids;
 }
 
 std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
-    std::int64_t latest = 0;
-    SPI_connect();
-    Oid types[] = {INT4OID, INT4OID, TIMESTAMPTZOID};
     Datum values[] = {
         Int32GetDatum(first), Int32GetDatum(last),
         TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
-    if (SPI_execute_with_args(
-            "SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
-            "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
-            "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
-            "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
-            "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
-            "OR snowflake._may_act_for(c.relowner, x.extowner))",
-            3, types, values, nullptr, true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for sequences with snowflake IDs");
-    bool is_null = true;
-    const Datum time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    if (!is_null)
-        latest = DatumGetTimestampTz(time) + server::unix_to_server_us;
-    SPI_finish();
-    return latest;
+    const std::optional<Datum> time =
+        answer_to("SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
+                  "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
+                  "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
+                  "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
+                  "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
+                  "OR snowflake._may_act_for(c.relowner, x.extowner))",
+                  3, values);
+    return time ? DatumGetTimestampTz(*time) + server::unix_to_server_us : 0;
 }
 
 std::int32_t last_fitting_node() {
-    SPI_connect();
-    if (SPI_execute("SELECT "
-                    "pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
-                    "pg_catalog.int4 "
-                    "FROM pg_catalog.pg_sequence q "
-                    "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
-                    true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for sequences with snowflake IDs");
-    bool is_null = true;
-    const Datum nodes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    const std::int32_t last = is_null ? last_claimable_node : DatumGetInt32(nodes) - 1;
-    SPI_finish();
-    return std::clamp(last, 1, last_claimable_node);
+    const std::optional<Datum> nodes = answer_to(
+        "SELECT pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
+        "pg_catalog.int4 FROM pg_catalog.pg_sequence q "
+        "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
+        0, nullptr);
+    return nodes ? std::clamp(DatumGetInt32(*nodes) - 1, 1, last_claimable_node)
+                 : last_claimable_node;
+}
+
+bool is_leased(std::int32_t node) {
+    Datum value = Int32GetDatum(node);
+    return DatumGetBool(*answer_to(
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' "
+        "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 = $1 AND database = "
+        "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()))",
+        1, &value));
 }
 
 } // namespace snowflake

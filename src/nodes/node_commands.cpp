@@ -40,32 +40,19 @@ Start begin() {
 // Calls action with each part of an act's range for which the act is still in force.
 template <typename Action>
 void for_each_standing_part(const Registry &registry, const StoredAct &act, Action action) {
-    std::int32_t first = 0;
-    for (std::int32_t node = act.first; node <= act.last; ++node) {
-        if (!registry.stands(act, node))
-            continue;
-        if (first == 0)
-            first = node;
-        if (node == act.last || !registry.stands(act, node + 1)) {
-            action(first, node);
-            first = 0;
-        }
-    }
+    for_each_part(
+        act.first, act.last, [&](std::int32_t node) { return registry.stands(act, node); }, action);
 }
 
-[[noreturn]] void raise_out_of_range(std::int32_t first, std::int32_t last) {
+void require_range(std::int32_t first, std::int32_t last) {
+    if (first >= 1 && last <= last_claimable_node && first <= last)
+        return;
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
             first == last
                 ? errmsg("snowflake node %d is out of range", first)
                 : errmsg("snowflake nodes %d to %d are not a range of nodes", first, last),
             errdetail("Nodes are 1 to %d.", last_claimable_node),
             errhint("%s", how_to_claim_another()));
-    pg_unreachable();
-}
-
-void require_range(std::int32_t first, std::int32_t last) {
-    if (first < 1 || last > last_claimable_node || first > last)
-        raise_out_of_range(first, last);
 }
 
 // Others would take such a claim for worse than every other.
@@ -81,18 +68,17 @@ void require_credible_clock(const Start &start) {
 // From when on another instance may have the numbers: when their last IDs lie in the past by
 // everybody's clock.
 std::int64_t free_from(const Start &start, std::int32_t first, std::int32_t last) {
-    const LatestIds &latest_ids = LatestIds::look();
+    const LatestId *latest_ids = find_latest_ids();
     std::int64_t last_us = std::max(start.now_us, last_id_of_sequences_us(first, last));
     for (std::int32_t node = first; node <= last; ++node)
-        last_us = std::max(last_us, latest_ids.latest_us(node));
+        last_us = std::max(last_us, latest_ids[node].unix_us);
     return last_us + clock_tolerance_us;
 }
 
 // Only the server that has made a claim, or has said that it took its place, gives it up.
 void require_at_home(const Start &start) {
-    if (const StoredAct *before = start.registry.last_said_elsewhere();
-        before != nullptr && !start.registry.is_settled())
-        raise_moved(*before);
+    if (const StoredAct *before = start.registry.last_said_elsewhere())
+        report_moved(ERROR, before->where);
 }
 
 void require_not_copied(const Start &start, int setting) {
@@ -101,25 +87,17 @@ void require_not_copied(const Start &start, int setting) {
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
 }
 
-void require_other(const Start &start, const Instance &instance, const char *instead) {
-    if (instance == start.registry.self())
-        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                errmsg("these are the identifiers of this instance itself"),
-                errhint("%s", instead));
-}
-
 // Finds when another instance has last shown that it lives, by an act or by an ID at hand.
 std::int64_t last_sign_of(const Start &start, const Instance &instance) {
-    const LatestIds &latest_ids = LatestIds::look();
+    const LatestId *latest_ids = find_latest_ids();
     std::int64_t last_us = 0;
     for (const StoredAct &act : start.acts) {
         if (act.about != instance || act.kind == Kind::remove)
             continue;
         last_us = std::max(last_us, act.said_at);
-        const std::int32_t last = std::min(act.last, last_claimable_node);
-        for (std::int32_t node = std::max(act.first, 1); node <= last; ++node)
+        for (std::int32_t node = act.first; act.holds() && node <= act.last; ++node)
             if (start.registry.stands(act, node))
-                last_us = std::max(last_us, latest_ids.latest_us(node));
+                last_us = std::max(last_us, latest_ids[node].unix_us);
     }
     return last_us;
 }
@@ -157,10 +135,10 @@ void require_silent(const Start &start, const Instance &instance, std::int64_t l
 }
 
 // Warns that somebody else may be using a number: its IDs are in tables.
-void warn_of_ids(const LatestIds &latest_ids, std::int32_t node) {
+void warn_of_ids(const LatestId *latest_ids, std::int32_t node) {
     ereport(WARNING, errmsg("tables of this database have IDs of snowflake node %d", node),
-            errdetail("The latest is of %s, in table %s.", time_text(latest_ids.latest_us(node)),
-                      server::qualified_name(latest_ids.table_of(node))),
+            errdetail("The latest is of %s, in table %s.", time_text(latest_ids[node].unix_us),
+                      server::qualified_name(latest_ids[node].table)),
             errhint("If another server makes them: SELECT snowflake.release_node(); "
                     "SELECT snowflake.claim_node();"));
 }
@@ -169,13 +147,13 @@ void warn_of_ids(const LatestIds &latest_ids, std::int32_t node) {
 // sequence can write IDs of all numbers, or name a layout with room for one: where nothing else is
 // left, first the layouts give way, then the IDs.
 std::int32_t choose(const Start &start) {
-    const LatestIds &latest_ids = LatestIds::look();
+    const LatestId *latest_ids = find_latest_ids();
     const auto choose_up_to = [&](std::int32_t last, bool believes_ids) {
-        const auto seen = [&](std::int32_t candidate) {
+        const auto latest = [&](std::int32_t candidate) {
             CHECK_FOR_INTERRUPTS();
-            return believes_ids ? latest_ids.seen(candidate, start.now_us) : Seen::nowhere;
+            return believes_ids ? latest_ids[candidate].unix_us : 0;
         };
-        return start.registry.choose(start.now_us, seen, last);
+        return start.registry.choose(start.now_us, latest, last);
     };
     std::int32_t node = choose_up_to(last_fitting_node(), true);
     if (node == 0)
@@ -197,13 +175,13 @@ std::int32_t choose(const Start &start) {
 // raise a warning: the caller may know that their maker is gone. IDs of a time to come raise an
 // error, because this instance could make the same IDs again.
 void check_latest_ids(const Start &start, std::int32_t node) {
-    const LatestIds &latest_ids = LatestIds::look();
-    const std::int64_t latest = latest_ids.latest_us(node);
+    const LatestId *latest_ids = find_latest_ids();
+    const std::int64_t latest = latest_ids[node].unix_us;
     if (latest > start.now_us)
         ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
                 errmsg("snowflake node %d has made IDs of a time to come", node),
                 errdetail("Table %s has IDs of the node up to %s.",
-                          server::qualified_name(latest_ids.table_of(node)), time_text(latest)),
+                          server::qualified_name(latest_ids[node].table), time_text(latest)),
                 errhint("%s", how_to_claim_another()));
     if (latest != 0 && node != derived_node(start.registry.self()))
         warn_of_ids(latest_ids, node);
@@ -225,21 +203,20 @@ void require_claimable(const Start &start, std::int32_t node, int setting) {
                       as_setting, setting);
 }
 
-[[noreturn]] void raise_has_another(std::int32_t mine, std::int32_t wanted) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("this instance has already claimed snowflake node %d", mine),
-            errhint("To give it up for the other: SELECT snowflake.release_node(); "
-                    "SELECT snowflake.claim_node(%d);",
-                    wanted));
-    pg_unreachable();
-}
-
-[[noreturn]] void raise_other_setting(std::int32_t wanted, int setting) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-            errmsg("cannot claim snowflake node %d: snowflake.node is %d", wanted, setting),
-            errhint("To claim node %d, %sSELECT snowflake.claim_node(%d);", wanted,
-                    settings::how_to_unset_node(), wanted));
-    pg_unreachable();
+// Raises 55000 if the instance has claimed another number than the one that it is to claim, or the
+// setting gives it another.
+void require_no_other(const StoredAct *kept, int setting, std::int32_t wanted) {
+    if (kept != nullptr && kept->first != wanted)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("this instance has already claimed snowflake node %d", kept->first),
+                errhint("To give it up for the other: SELECT snowflake.release_node(); "
+                        "SELECT snowflake.claim_node(%d);",
+                        wanted));
+    if (setting != 0 && setting != wanted)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("cannot claim snowflake node %d: snowflake.node is %d", wanted, setting),
+                errhint("To claim node %d, %sSELECT snowflake.claim_node(%d);", wanted,
+                        settings::how_to_unset_node(), wanted));
 }
 
 // Publishes the registry, and warns where this server receives none.
@@ -250,57 +227,10 @@ void link_registry() {
     SPI_finish();
 }
 
-// The act by which the instance has claimed its number, unless another has the better claim to it.
-const StoredAct *kept_claim(const Start &start) {
-    const StoredAct *own = start.registry.own_claim();
-    return own != nullptr && start.registry.better_claim(own->first, own) == nullptr ? own
-                                                                                     : nullptr;
-}
-
-// A node lease is an advisory lock of a session; snowflake.lease_node tells its keys.
-void require_not_leased(std::int32_t first, std::int32_t last) {
-    SPI_connect();
-    Oid types[] = {INT4OID, INT4OID};
-    Datum values[] = {Int32GetDatum(first), Int32GetDatum(last)};
-    if (SPI_execute_with_args(
-            "SELECT pg_catalog.min(objid::int4) FROM pg_catalog.pg_locks WHERE locktype = "
-            "'advisory' "
-            "AND database = (SELECT oid FROM pg_catalog.pg_database "
-            "WHERE datname = pg_catalog.current_database()) "
-            "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 BETWEEN $1 AND $2",
-            2, types, values, nullptr, true, 1) != SPI_OK_SELECT)
-        elog(ERROR, "cannot look for node leases");
-    bool is_null = true;
-    const Datum node = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
-    if (!is_null)
-        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
-                errmsg("snowflake node %d is leased to a session", DatumGetInt32(node)),
-                errhint("Wait until the session has ended."));
-    SPI_finish();
-}
-
-// The number to claim, and whether the caller named it.
-struct Wanted {
-    std::int32_t node;
-    bool named;
-};
-
-Wanted wanted_number(const Start &start, std::optional<std::int32_t> node, const StoredAct *kept,
-                     int setting) {
-    if (node)
-        return {.node = *node, .named = true};
-    if (kept != nullptr)
-        return {.node = kept->first, .named = true};
-    if (setting != 0)
-        return {.node = setting, .named = true};
-    return {.node = choose(start), .named = false};
-}
-
-// The act by which this instance has a number as its own, by a claim or by a setting; null: it does
-// not have it, or keeps it for node leases.
+// The act by which this instance has a number; null: it does not have it.
 const StoredAct *own_act_on(const Start &start, std::int32_t node) {
     const StoredAct *own = start.registry.standing(start.registry.self(), node);
-    return own != nullptr && own->holds() && own->kind != Kind::reserve ? own : nullptr;
+    return own != nullptr && own->holds() ? own : nullptr;
 }
 
 // The act that release() ends; null: there is nothing to give up. Without a number it is the claim,
@@ -328,25 +258,6 @@ void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     registry::write_again(act, !start.registry.is_settled());
 }
 
-// Finds the latest claim that still stands of the instance that this database was before
-// pg_upgrade; null: there is none. Raises 55000 where the server was not upgraded, unless forced.
-const StoredAct *find_former(const Start &start, bool forced) {
-    const StoredAct *former = nullptr;
-    for (const StoredAct &act : start.acts)
-        if (act.written_here && act.about != start.registry.self() && act.holds() &&
-            start.registry.stands(act, act.first) &&
-            (former == nullptr || act.said_at > former->said_at))
-            former = &act;
-    if (former != nullptr && !forced && !former_self::is_of_earlier_version(*former))
-        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
-                       one_line(former->name)),
-                errdetail("It may be a copy beside that instance."),
-                errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
-                        "SELECT snowflake.take_over_node(true);"));
-    return former;
-}
-
 } // namespace
 
 std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
@@ -354,38 +265,38 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const int setting = settings::node();
     require_not_copied(start, setting);
     const StoredAct *own = start.registry.own_claim();
-    const StoredAct *kept = kept_claim(start);
+    const bool is_lost = own != nullptr && start.registry.better_claim(own->first, own) != nullptr;
+    const StoredAct *kept = is_lost ? nullptr : own;
     const StoredAct *former = former_self::find(start.registry, start.acts);
     if (!node && kept == nullptr && former != nullptr)
         raise_upgraded(*former);
-    const Wanted wanted = wanted_number(start, node, kept, setting);
-    require_range(wanted.node, wanted.node);
-    if (kept != nullptr && kept->first != wanted.node)
-        raise_has_another(kept->first, wanted.node);
-    if (setting != 0 && setting != wanted.node)
-        raise_other_setting(wanted.node, setting);
+    const bool is_chosen = !node && kept == nullptr && setting == 0;
+    const std::int32_t wanted =
+        is_chosen ? choose(start) : node.value_or(kept != nullptr ? kept->first : setting);
+    require_range(wanted, wanted);
+    require_no_other(kept, setting, wanted);
     if (kept != nullptr) {
         confirm_claim(start, *kept, name);
-        if (const char *before = registry::moved_from(registry::read()))
-            report_moved(before);
+        if (const char *before = registry::moved_from())
+            report_moved(WARNING, before);
         link_registry();
-        return wanted.node;
+        return wanted;
     }
-    if (own == nullptr || own->first != wanted.node)
+    if (own == nullptr || own->first != wanted)
         require_credible_clock(start);
     // The number that was lost is given up first, so that the rule looks at the other alone.
-    if (own != nullptr && own->first != wanted.node)
+    if (own != nullptr && own->first != wanted)
         registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
                           free_from(start, own->first, own->last));
     const Acts all = registry::read();
     const Start now{.acts = all, .registry = registry::of(all), .now_us = start.now_us};
-    require_claimable(now, wanted.node, setting);
-    const StoredAct *before = now.registry.standing(now.registry.self(), wanted.node);
-    if (wanted.named && before == nullptr)
-        check_latest_ids(now, wanted.node);
+    require_claimable(now, wanted, setting);
+    const StoredAct *before = now.registry.standing(now.registry.self(), wanted);
+    if (!is_chosen && before == nullptr)
+        check_latest_ids(now, wanted);
     StoredAct act = registry::begin_act(now.registry, now.registry.self(), now.now_us);
     act.kind = Kind::claim;
-    act.first = act.last = wanted.node;
+    act.first = act.last = wanted;
     if (name != nullptr || own != nullptr)
         act.name = name != nullptr ? name : own->name;
     registry::date_claim(act, now.registry, now.now_us);
@@ -393,15 +304,17 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
         act.claimed_at = before->claimed_at;
     registry::write(act);
     link_registry();
-    return wanted.node;
+    return wanted;
 }
 
 GivenUp release(std::int32_t node) {
     const Start start = begin();
     const int setting = settings::node();
     const StoredAct *own = act_to_release(start, node, setting);
-    const bool is_set = own != nullptr ? own->first == setting : node == 0 || node == setting;
-    if (setting != 0 && is_set)
+    const bool is_reserved = own != nullptr && own->kind == Kind::reserve;
+    const std::int32_t first = own == nullptr || is_reserved ? node : own->first;
+    const std::int32_t last = own == nullptr || is_reserved ? node : own->last;
+    if (setting != 0 && (first == setting || first == 0))
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("cannot give up snowflake node %d while snowflake.node is %d", setting, setting),
@@ -410,16 +323,22 @@ GivenUp release(std::int32_t node) {
     if (own == nullptr)
         return {};
     require_at_home(start);
-    const GivenUp given_up{.node = own->first,
-                           .free_from = free_from(start, own->first, own->last)};
-    registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
+    if (is_reserved && is_leased(node))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+                errmsg("snowflake node %d is leased to a session", node),
+                errhint("Wait until the session has ended."));
+    const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
+    registry::give_up(start.registry, Kind::release, *own, first, last, start.now_us,
                       given_up.free_from);
     return given_up;
 }
 
 std::int64_t remove(const Instance &instance, bool forced) {
     const Start start = begin();
-    require_other(start, instance, "To give up its number: SELECT snowflake.release_node();");
+    if (instance == start.registry.self())
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("these are the identifiers of this instance itself"),
+                errhint("To give up its number: SELECT snowflake.release_node();"));
     const std::int64_t last_sign_us = last_sign_of(start, instance);
     if (!forced) {
         require_silent(start, instance, last_sign_us);
@@ -448,15 +367,9 @@ std::int32_t separate(bool forced) {
                 errmsg("this server is no copy: it runs where it claimed its snowflake node"),
                 errdetail("It runs at %s.", server_place::here()),
                 errhint("If it is a copy nonetheless: SELECT snowflake.separate_copy(true);"));
-    Instance instance = start.registry.self();
-    pg_uuid_t *random = DatumGetUUIDP(OidFunctionCall0(F_GEN_RANDOM_UUID));
-    std::uint64_t bits = 0;
-    memcpy(&bits, random->data, sizeof bits);
-    instance.copy = static_cast<std::int64_t>(bits >> 1U | 1U);
-    StoredAct act = registry::begin_act(start.registry, instance, start.now_us);
+    StoredAct act = registry::begin_act(start.registry, start.registry.self(), start.now_us);
     act.kind = Kind::separate;
-    if (last != nullptr)
-        act.said_at = std::max(act.said_at, last->said_at + 1);
+    act.about.copy = static_cast<std::int64_t>(act.id.low >> 1U | 1U);
     registry::write(act);
     return claim(std::nullopt, nullptr);
 }
@@ -466,9 +379,17 @@ std::int32_t take_over(bool forced) {
     const Instance &self = start.registry.self();
     const bool is_itself =
         !start.registry.is_settled() || start.registry.proof_of_original() != nullptr;
-    const StoredAct *former = is_itself ? nullptr : find_former(start, forced);
+    const StoredAct *former =
+        is_itself ? nullptr : former_self::find(start.registry, start.acts, false);
     if (!is_itself && former == nullptr)
         return 0;
+    if (!is_itself && !forced && !former_self::is_of_earlier_version(*former))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("this server has not been upgraded since \"%s\" claimed its snowflake node",
+                       one_line(former->name)),
+                errdetail("It may be a copy beside that instance."),
+                errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
+                        "SELECT snowflake.take_over_node(true);"));
     std::int32_t count = 0;
     for (const StoredAct &act : start.acts) {
         if (act.about != (is_itself ? self : former->about) || !act.holds())
@@ -499,12 +420,9 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
     require_credible_clock(start);
     StringInfoData in_use;
     initStringInfo(&in_use);
-    const auto is_reserved = [&start](std::int32_t node) {
-        const StoredAct *mine = start.registry.standing(start.registry.self(), node);
-        return mine != nullptr && mine->kind == Kind::reserve;
-    };
     for (std::int32_t node = first; node <= last; ++node) {
-        if (node == settings::node() || own_act_on(start, node) != nullptr ||
+        const StoredAct *own = own_act_on(start, node);
+        if (node == settings::node() || (own != nullptr && own->kind != Kind::reserve) ||
             start.registry.is_taken(node, start.now_us))
             appendStringInfo(&in_use, in_use.len == 0 ? "%d" : ", %d", node);
     }
@@ -514,45 +432,18 @@ std::int32_t reserve(std::int32_t first, std::int32_t last) {
                 errdetail("In use: %s.", in_use.data),
                 errhint("To see by whom: SELECT node, name FROM snowflake.cluster ORDER BY node;"));
     std::int32_t count = 0;
-    for (std::int32_t node = first; node <= last; ++node) {
-        if (is_reserved(node))
-            continue;
+    const auto is_new = [&](std::int32_t node) { return own_act_on(start, node) == nullptr; };
+    for_each_part(first, last, is_new, [&](std::int32_t from, std::int32_t to) {
         StoredAct act = registry::begin_act(start.registry, start.registry.self(), start.now_us);
         act.said_at += count;
         act.kind = Kind::reserve;
-        act.first = node;
-        while (node < last && !is_reserved(node + 1))
-            ++node;
-        act.last = node;
+        act.first = from;
+        act.last = to;
         registry::date_claim(act, start.registry, start.now_us);
         registry::write(act);
-        count += act.last - act.first + 1;
-    }
+        count += to - from + 1;
+    });
     return count;
-}
-
-GivenUp release_reserved(std::int32_t first, std::int32_t last) {
-    require_range(first, last);
-    const Start start = begin();
-    require_at_home(start);
-    const auto reserved_by = [&start](std::int32_t node) -> const StoredAct & {
-        const StoredAct *act = start.registry.standing(start.registry.self(), node);
-        if (act == nullptr || act->kind != Kind::reserve)
-            ereport(
-                ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                errmsg("snowflake node %d is not reserved for node leases on this instance", node),
-                errhint("To see which are: SELECT node, last_node FROM snowflake.cluster "
-                        "WHERE is_this_instance AND kind = 'lease';"));
-        return *act;
-    };
-    const StoredAct &reservation = reserved_by(first);
-    for (std::int32_t node = first + 1; node <= last; ++node)
-        (void)reserved_by(node);
-    require_not_leased(first, last);
-    const GivenUp given_up{.node = first, .free_from = free_from(start, first, last)};
-    registry::give_up(start.registry, Kind::release, reservation, first, last, start.now_us,
-                      given_up.free_from);
-    return given_up;
 }
 
 } // namespace snowflake::node_commands

@@ -26,7 +26,7 @@ struct GivenUp {
 };
 
 // Gives up a number of this instance; node 0: the one that it has claimed. Raises 55000 while the
-// setting gives the number, and on a server that may be a copy.
+// setting gives the number, and on a server that may be a copy, 55006 if the number is leased.
 GivenUp release(std::int32_t node);
 
 // Gives up everything of another instance that is gone. Returns from when on others may claim it;
@@ -49,9 +49,5 @@ std::int32_t take_over(bool forced);
 // 22023 if it is no range of numbers, 55006 if one of them is in use, 55000 on a copy and if the
 // clock is not credible.
 std::int32_t reserve(std::int32_t first, std::int32_t last);
-
-// Gives up numbers that are reserved for node leases. Returns as release() does. Raises 55000 if
-// one is not reserved here, 55006 if a session has one.
-GivenUp release_reserved(std::int32_t first, std::int32_t last);
 
 } // namespace snowflake::node_commands

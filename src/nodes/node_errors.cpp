@@ -11,13 +11,7 @@ namespace {
 
 using registry::StoredAct;
 
-constexpr const char *hint_to_settle =
-    "If it is a copy beside its original: SELECT snowflake.separate_copy(); "
-    "If it has taken the other's place: SELECT snowflake.take_over_node();";
-
-[[noreturn]] void raise_unset(const StoredAct *former) {
-    if (former != nullptr)
-        raise_upgraded(*former);
+[[noreturn]] void raise_unset() {
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("snowflake.node is not set"),
             errdetail("Each database that makes snowflake IDs needs a node number of its own, "
@@ -39,46 +33,36 @@ constexpr const char *hint_to_settle =
     pg_unreachable();
 }
 
-[[noreturn]] void raise_reserved(int error_code, int node) {
-    ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d is reserved for node leases on this instance", node),
-            errhint("%s", how_to_claim_another()));
-    pg_unreachable();
-}
-
-[[noreturn]] void raise_taken(int error_code, int node, const StoredAct &better) {
-    const char *more = better.written_here
-                           ? "If this server has taken its place, as after pg_upgrade: "
-                             "SELECT snowflake.take_over_node();"
-                           : psprintf("If the other is gone for good, or unrelated: "
-                                      "SELECT snowflake.remove_node(%s); It stops if it receives "
-                                      "that.",
-                                      arguments_for(better.about));
-    ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d belongs to another instance, \"%s\"", node,
-                   one_line(better.name)),
-            errdetail("It claimed the number at %s, and runs at %s.", time_text(better.claimed_at),
-                      one_line(better.where)),
-            errhint("%s %s", how_to_claim_another(), more));
-    pg_unreachable();
-}
-
-[[noreturn]] void raise_removed(int error_code, const StoredAct &removal) {
-    ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d was taken from this instance, as from one that is gone",
-                   removal.first),
-            errdetail("A server at %s did so at %s.", one_line(removal.where),
-                      time_text(removal.said_at)),
-            errhint("%s", how_to_claim_another()));
-    pg_unreachable();
-}
-
-[[noreturn]] void raise_kept_free(int error_code, int node, const StoredAct &ended) {
-    ereport(ERROR, errcode(error_code),
-            errmsg("snowflake node %d is kept free until %s", node, time_text(ended.free_from)),
-            errdetail("Its last holder, \"%s\", may have made IDs up to that time.",
-                      one_line(ended.name)),
-            errhint("%s", how_to_claim_another()));
+// Raises the error of a number that the instance cannot have.
+[[noreturn]] void raise_not_its_own(int error_code, const Verdict<StoredAct> &verdict) {
+    const StoredAct *reason = verdict.reason;
+    const char *message = nullptr;
+    const char *detail = nullptr;
+    const char *more = "";
+    if (verdict.standing == Standing::reserved) {
+        message = "is reserved for node leases on this instance";
+    } else if (verdict.standing == Standing::removed) {
+        message = "was taken from this instance, as from one that is gone";
+        detail = psprintf("A server at %s did so at %s.", one_line(reason->where),
+                          time_text(reason->said_at));
+    } else if (verdict.standing == Standing::kept_free) {
+        message = psprintf("is kept free until %s", time_text(reason->free_from));
+        detail = psprintf("Its last holder, \"%s\", may have made IDs up to that time.",
+                          one_line(reason->name));
+    } else {
+        message = psprintf("belongs to another instance, \"%s\"", one_line(reason->name));
+        detail = psprintf("It claimed the number at %s, and runs at %s.",
+                          time_text(reason->claimed_at), one_line(reason->where));
+        more = reason->written_here ? " If this server has taken its place, as after pg_upgrade: "
+                                      "SELECT snowflake.take_over_node();"
+                                    : psprintf(" If the other is gone for good, or unrelated: "
+                                               "SELECT snowflake.remove_node(%s); It stops if it "
+                                               "receives that.",
+                                               arguments_for(reason->about));
+    }
+    ereport(ERROR, errcode(error_code), errmsg("snowflake node %d %s", verdict.node, message),
+            detail == nullptr ? 0 : errdetail("%s", detail),
+            errhint("%s%s", how_to_claim_another(), more));
     pg_unreachable();
 }
 
@@ -162,41 +146,30 @@ void raise_upgraded(const StoredAct &former) {
 
 void raise_refused(int error_code, const Verdict<StoredAct> &verdict, int setting) {
     switch (verdict.standing) {
-    case Standing::unset:
-        raise_unset(verdict.reason);
-    case Standing::disagreement:
-        raise_disagreement(setting, verdict.own->first);
-    case Standing::taken:
-        raise_taken(error_code, verdict.node, *verdict.reason);
-    case Standing::reserved:
-        raise_reserved(error_code, verdict.node);
-    case Standing::removed:
-        raise_removed(error_code, *verdict.reason);
-    case Standing::kept_free:
-        raise_kept_free(error_code, verdict.node, *verdict.reason);
-    case Standing::copied:
-        raise_copied(error_code, *verdict.reason);
     case Standing::valid:
         break;
+    case Standing::unset:
+        if (verdict.reason != nullptr)
+            raise_upgraded(*verdict.reason);
+        raise_unset();
+    case Standing::disagreement:
+        raise_disagreement(setting, verdict.own->first);
+    case Standing::copied:
+        raise_copied(error_code, *verdict.reason);
+    default:
+        raise_not_its_own(error_code, verdict);
     }
     elog(ERROR, "snowflake node %d is not refused", verdict.node);
     pg_unreachable();
 }
 
-void raise_moved(const StoredAct &last_act) {
-    ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+void report_moved(int level, const char *before) {
+    ereport(level, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("this server is not where it claimed its snowflake node"),
             errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
-                      one_line(last_act.where), server_place::here()),
-            errhint("%s", hint_to_settle));
-    pg_unreachable();
-}
-
-void report_moved(const char *before) {
-    ereport(WARNING, errmsg("this server goes on with the snowflake node of another place"),
-            errdetail("It ran at %s, and runs at %s: it was copied, moved or promoted.",
                       one_line(before), server_place::here()),
-            errhint("%s", hint_to_settle));
+            errhint("If it is a copy beside its original: SELECT snowflake.separate_copy(); "
+                    "If it has taken the other's place: SELECT snowflake.take_over_node();"));
 }
 
 void report_arrival(const registry::Registry &registry, const StoredAct &arrived) {

@@ -13,12 +13,9 @@ namespace snowflake {
 // Raises 55000 on a server that was upgraded, and whose former number others know.
 [[noreturn]] void raise_upgraded(const registry::StoredAct &former);
 
-// Raises 55000 where a command on numbers runs on a server that is not where it was: it may be a
-// copy, from which nothing may be taken by its original.
-[[noreturn]] void raise_moved(const registry::StoredAct &last_act);
-
-// Warns on such a server, which ran at this place before.
-void report_moved(const char *before);
+// Warns, or raises 55000, on a server that is not where it was: it may be a copy, from which
+// nothing may be taken by its original. It ran at this place before.
+void report_moved(int level, const char *before);
 
 // Logs what an act that has arrived by replication means for this instance, if it means something:
 // another has claimed its number, or is a copy of it.

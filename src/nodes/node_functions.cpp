@@ -56,80 +56,42 @@ void put_numbers(const ReturnSetInfo &result, const registry::StoredAct &act, co
     tuplestore_putvalues(result.setResult, result.setDesc, values, nulls);
 }
 
-// The acts that concern one number, as this instance sees them. They alone decide on the number,
-// and of many acts they are few.
-class OfNumber {
-  public:
-    explicit OfNumber(registry::Acts all)
-        : all_(all), self_(registry::of(all).self()),
-          some_(static_cast<registry::StoredAct *>(palloc((all.size() + 1) * sizeof *some_))),
-          registry_(registry::of({})) {}
-
-    // Returns the registry of a number, which holds until that of another is asked for.
-    const registry::Registry &registry(std::int32_t node) {
-        if (node == node_)
-            return registry_;
-        const registry::StoredAct *end = std::copy_if(
-            all_.begin(), all_.end(), some_, [this, node](const registry::StoredAct &act) {
-                return concerns(act, self_.system_identifier, self_.database, node);
-            });
-        registry_ = registry::of({some_, end});
-        node_ = node;
-        return registry_;
-    }
-
-  private:
-    registry::Acts all_;
-    Instance self_;
-    registry::StoredAct *some_;
-    registry::Registry registry_;
-    std::int32_t node_ = 0;
-};
-
-// Adds rows for what is still in force of an act: one for each part that was lost to the same
+// Adds rows for what is still in force of each act: one for each part that was lost to the same
 // instance, or to none. A copy has lost all to its original.
-void put_act(const ReturnSetInfo &result, OfNumber &of_number, const registry::StoredAct &act,
-             bool is_own, const registry::StoredAct *original) {
-    std::int32_t first = 0;
-    ActId lost_by{};
-    const char *lost_to = nullptr;
-    const std::int32_t end = act.last + 1;
-    for (std::int32_t node = act.first; node <= end; ++node) {
-        CHECK_FOR_INTERRUPTS();
-        const bool stands = node < end && of_number.registry(node).stands(act, node);
-        const registry::StoredAct *better =
-            stands ? of_number.registry(node).better_claim(node, &act) : nullptr;
-        if (stands && better == nullptr && is_own)
-            better = original;
-        const ActId better_id = better == nullptr ? ActId{} : better->id;
-        if (first != 0 && (!stands || better_id != lost_by)) {
-            put_numbers(result, act, registry::word_for(act.kind), first, node - 1, is_own,
-                        lost_to);
-            first = 0;
-        }
-        if (stands && first == 0) {
-            first = node;
-            lost_by = better_id;
-            lost_to = better == nullptr ? nullptr : better->name;
-        }
-    }
-}
-
-// Adds rows for all acts, sorted by their first numbers.
 void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::Registry &registry) {
-    const std::size_t bytes = (all.size() + 1) * sizeof(registry::StoredAct *);
-    auto **begin = static_cast<const registry::StoredAct **>(palloc(bytes));
-    auto **end = begin;
-    for (const registry::StoredAct &act : all)
-        if (act.holds())
-            *end++ = &act;
-    std::sort(begin, end, [](const registry::StoredAct *one, const registry::StoredAct *other) {
-        return one->first < other->first;
-    });
+    const Instance &self = registry.self();
     const registry::StoredAct *original = registry.proof_of_original();
-    OfNumber of_number(all);
-    for (auto **act = begin; act != end; ++act)
-        put_act(result, of_number, **act, (*act)->about == registry.self(), original);
+    // The acts that concern a number decide on it alone, and of many acts they are few.
+    auto *some = static_cast<registry::StoredAct *>(palloc((all.size() + 1) * sizeof *all.data()));
+    std::int32_t number = 0;
+    registry::Registry of_number = registry;
+    for (const registry::StoredAct &act : all) {
+        const auto lost_to = [&](std::int32_t node) {
+            const registry::StoredAct *better = of_number.better_claim(node, &act);
+            return better == nullptr && act.about == self ? original : better;
+        };
+        const auto lost_by = [&](std::int32_t node) -> std::optional<ActId> {
+            CHECK_FOR_INTERRUPTS();
+            if (node != number)
+                of_number = registry::of(
+                    {some, std::copy_if(all.begin(), all.end(), some, [&](const Act &one) {
+                         return concerns(one, self.system_identifier, self.database, node);
+                     })});
+            number = node;
+            if (!of_number.stands(act, node))
+                return std::nullopt;
+            const registry::StoredAct *better = lost_to(node);
+            return better == nullptr ? ActId{} : better->id;
+        };
+        const auto put = [&](std::int32_t first, std::int32_t last) {
+            (void)lost_by(first);
+            const registry::StoredAct *better = lost_to(first);
+            put_numbers(result, act, registry::word_for(act.kind), first, last, act.about == self,
+                        better == nullptr ? nullptr : better->name);
+        };
+        if (act.holds())
+            for_each_part(act.first, act.last, lost_by, put);
+    }
 }
 
 } // namespace
@@ -141,16 +103,6 @@ SNOWFLAKE_FUNCTION(snowflake_node);
 Datum snowflake_node(PG_FUNCTION_ARGS) {
     (void)fcinfo;
     PG_RETURN_INT32(this_node::number(clock_us()));
-}
-
-// _node_setting() returns integer: the setting as the module knows it. A value that somebody gave
-// before the module was loaded has been checked by then. A parallel worker that loads the module
-// does not get to know the value.
-SNOWFLAKE_FUNCTION(snowflake_node_setting);
-Datum snowflake_node_setting(PG_FUNCTION_ARGS) {
-    if (settings::node() == settings::node_unset)
-        PG_RETURN_NULL();
-    PG_RETURN_INT32(settings::node());
 }
 
 // _cluster() returns setof record
@@ -170,7 +122,7 @@ Datum snowflake_cluster(PG_FUNCTION_ARGS) {
 // _moved_from() returns text
 SNOWFLAKE_FUNCTION(snowflake_moved_from);
 Datum snowflake_moved_from(PG_FUNCTION_ARGS) {
-    const char *before = registry::moved_from(registry::read());
+    const char *before = registry::moved_from();
     if (before == nullptr)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(CStringGetTextDatum(before));
@@ -245,13 +197,6 @@ Datum snowflake_reserve_nodes(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(node_commands::reserve(PG_GETARG_INT32(0), PG_GETARG_INT32(1)));
 }
 
-// release_nodes(integer, integer) returns timestamptz
-SNOWFLAKE_FUNCTION(snowflake_release_nodes);
-Datum snowflake_release_nodes(PG_FUNCTION_ARGS) {
-    PG_RETURN_DATUM(time_datum(
-        node_commands::release_reserved(PG_GETARG_INT32(0), PG_GETARG_INT32(1)).free_from));
-}
-
 // _guard_nodes() returns trigger
 SNOWFLAKE_FUNCTION(snowflake_guard_nodes);
 Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
@@ -267,7 +212,7 @@ Datum snowflake_guard_nodes(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_nodes_changed);
 Datum snowflake_nodes_changed(PG_FUNCTION_ARGS) {
     const TriggerData &trigger = trigger_of(fcinfo, "_nodes_changed");
-    this_node::tell_of_change(trigger.tg_relation);
+    CacheInvalidateRelcache(trigger.tg_relation); // tells all sessions, once this commits
     if (TRIGGER_FIRED_BY_INSERT(trigger.tg_event))
         this_node::hear(trigger.tg_relation, trigger.tg_trigtuple);
     return no_row;

@@ -47,19 +47,10 @@ Relation open_table() {
     return table;
 }
 
-// The rows of the table as of one moment.
-struct Reading {
-    Relation table;
-    Snapshot snapshot;
-};
-
-Reading begin_reading(Relation table) {
+// Lets for_each_row() read rows as of this moment, until PopActiveSnapshot().
+void begin_reading() {
     PreventCommandIfParallelMode("reading snowflake.nodes"); // by the latest snapshot
-    return {.table = table, .snapshot = RegisterSnapshot(GetLatestSnapshot())};
-}
-
-void end_reading(const Reading &reading) {
-    UnregisterSnapshot(reading.snapshot);
+    PushActiveSnapshot(GetLatestSnapshot());
 }
 
 // A column and the value that is looked for.
@@ -72,17 +63,17 @@ struct Key {
 // Calls action with each row that has these values, by an index of the table on these columns; if
 // there is none, by reading all rows.
 template <typename Action>
-void for_each_row(const Reading &reading, const char *index, std::initializer_list<Key> keys,
+void for_each_row(Relation table, const char *index, std::initializer_list<Key> keys,
                   Action action) {
     ScanKeyData scan_keys[column_count];
     int count = 0;
     for (const Key &key : keys)
         ScanKeyInit(&scan_keys[count++], key.column, BTEqualStrategyNumber, key.equal, key.value);
-    const Oid oid = get_relname_relid(index, RelationGetNamespace(reading.table));
+    const Oid oid = get_relname_relid(index, RelationGetNamespace(table));
     SysScanDesc scan =
-        systable_beginscan(reading.table, oid, OidIsValid(oid), reading.snapshot, count, scan_keys);
+        systable_beginscan(table, oid, OidIsValid(oid), GetActiveSnapshot(), count, scan_keys);
     for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
-        action(row_of(tuple, RelationGetDescr(reading.table)));
+        action(row_of(tuple, RelationGetDescr(table)));
     systable_endscan(scan);
 }
 
@@ -113,12 +104,6 @@ void add_row(ActList &list, const Row &row) {
         list.add(act_of(row));
 }
 
-ActList read_all(const Reading &reading) {
-    ActList list;
-    for_each_row(reading, "", {}, [&list](const Row &row) { add_row(list, row); });
-    return list;
-}
-
 // Reads the table from its pages, if they are few; std::nullopt: it has to be opened.
 std::optional<ActList> read_pages(Oid table) {
     const std::optional<List *> rows = registry_pages::read(table);
@@ -130,11 +115,6 @@ std::optional<ActList> read_pages(Oid table) {
     return list;
 }
 
-bool is_of_database(const Instance &instance, const Instance &database) {
-    return instance.system_identifier == database.system_identifier &&
-           instance.database == database.database;
-}
-
 // The identifiers of this instance, unless it is a separated copy.
 Instance this_database() {
     return {.system_identifier = static_cast<std::int64_t>(GetSystemIdentifier()),
@@ -142,44 +122,45 @@ Instance this_database() {
             .copy = 0};
 }
 
-void add_about(ActList &list, const Reading &reading, const Instance &database) {
-    for_each_row(reading, "nodes_identifiers",
+void add_about(ActList &list, Relation table, const Instance &database) {
+    for_each_row(table, "nodes_identifiers",
                  {{column_system_identifier, F_INT8EQ, Int64GetDatum(database.system_identifier)},
                   {column_database, F_INT8EQ, Int64GetDatum(database.database)}},
                  [&list](const Row &row) { add_row(list, row); });
 }
 
-// Reads what concerns() this instance, all about the database of another one, which may be this one
-// again, and all about a number of that; 0: none.
-ActList read_concerning(const Reading &reading, int setting, const Instance &other,
+// Reads all that concerns() this instance, and some more: all about the database of another one,
+// which may be this one again, all about a number of that, or 0, and all ranges of numbers.
+ActList read_concerning(Relation table, int setting, const Instance &other,
                         std::int32_t number_of_other) {
+    begin_reading();
     ActList list;
-    const Instance self = this_database();
-    add_about(list, reading, self);
+    const auto add = [&list](const Row &row) { add_row(list, row); };
+    add_about(list, table, this_database());
     const StoredAct *claim = of({list.acts, list.count}).own_claim();
-    const std::int32_t number = setting != 0 ? setting : claim != nullptr ? claim->first : 0;
-    if (!is_of_database(other, self))
-        add_about(list, reading, other);
-    const auto add = [&](const Row &row) {
-        if (!is_readable(row))
-            return;
-        const StoredAct act = act_of(row);
-        if (!is_of_database(act.about, self) && !is_of_database(act.about, other) &&
-            (concerns(act, self.system_identifier, self.database, number) ||
-             act.covers(number_of_other)))
-            list.add(act);
-    };
-    const auto add_of_number = [&](std::int32_t node) {
+    const std::int32_t claimed = claim != nullptr ? claim->first : 0;
+    if (other != this_database())
+        add_about(list, table, other);
+    for (const std::int32_t node : {setting != 0 ? setting : claimed, number_of_other})
         if (node != 0)
-            for_each_row(reading, "nodes_number",
+            for_each_row(table, "nodes_number",
                          {{column_node, F_INT4EQ, Int32GetDatum(node)},
                           {column_last_node, F_INT4EQ, Int32GetDatum(node)}},
                          add);
-    };
-    add_of_number(number);
-    if (number_of_other != number)
-        add_of_number(number_of_other);
-    for_each_row(reading, "nodes_wide", {}, add);
+    for_each_row(table, "nodes_wide", {}, add);
+    PopActiveSnapshot();
+    return list;
+}
+
+ActList read_all() {
+    ActList list;
+    Relation table = open_table();
+    if (table == nullptr)
+        return list;
+    begin_reading();
+    for_each_row(table, "", {}, [&list](const Row &row) { add_row(list, row); });
+    PopActiveSnapshot();
+    relation_close(table, AccessShareLock);
     return list;
 }
 
@@ -205,40 +186,19 @@ void write(const StoredAct &act) {
         raise_no_table();
     being_written = act.id;
     writes_as_written_here = act.written_here;
-    Oid argument_types[column_count];
-    Datum values[column_count];
+    Row row = row_of(act);
+    Oid types[column_count];
     char nulls[column_count];
-    int count = 0;
-    const auto add = [&](Column column, Datum value, bool is_null = false) {
-        argument_types[count] = column_types[column - 1];
-        values[count] = value;
-        nulls[count++] = is_null ? 'n' : ' ';
-    };
-    const auto time = [](std::int64_t unix_us) {
-        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
-    };
-    add(column_act, uuid_of(act.id));
-    add(column_kind, CStringGetTextDatum(word_for(act.kind)));
-    add(column_node, Int32GetDatum(act.first));
-    add(column_last_node, Int32GetDatum(act.last));
-    add(column_system_identifier, Int64GetDatum(act.about.system_identifier));
-    add(column_database, Int64GetDatum(act.about.database));
-    add(column_copy, Int64GetDatum(act.about.copy));
-    add(column_place, CStringGetTextDatum(act.where));
-    add(column_name, CStringGetTextDatum(act.name));
-    add(column_claimed_at, time(act.claimed_at));
-    add(column_said_at, time(act.said_at));
-    add(column_free_from, time(act.free_from), act.free_from == 0);
-    add(column_answers, uuid_of(act.answers), act.answers == ActId{});
-    add(column_version, CStringGetTextDatum(act.version));
-
+    for (int i = 0; i < column_count; ++i) {
+        types[i] = column_types[i];
+        nulls[i] = row.nulls[i] ? 'n' : ' ';
+    }
     const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
     const int status = SPI_execute_with_args(
-        "INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, "
-        "copy, place, name, claimed_at, said_at, free_from, answers, version) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-        count, argument_types, values, nulls, false, 0);
+        "INSERT INTO snowflake.nodes VALUES "
+        "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+        column_count, types, row.values, nulls, false, 0);
     if (status != SPI_OK_INSERT)
         elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(status));
     if (SPI_processed != 1)
@@ -269,12 +229,10 @@ Oid find_table() {
 
 bool contains(Relation table, const ActId &act) {
     bool found = false;
-    const auto look = [&](const Row &row) {
-        found = found || (!row.is_null(column_act) && id_of(row[column_act]) == act);
-    };
-    const Reading reading = begin_reading(table);
-    for_each_row(reading, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}}, look);
-    end_reading(reading);
+    begin_reading();
+    for_each_row(table, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}},
+                 [&found](const Row &) { found = true; });
+    PopActiveSnapshot();
     return found;
 }
 
@@ -282,15 +240,13 @@ std::optional<bool> being_written_as(const ActId &act) {
     return act == being_written ? std::optional(writes_as_written_here) : std::nullopt;
 }
 
+Acts read_stored() {
+    const ActList list = read_all();
+    return {list.acts, list.count};
+}
+
 Acts read() {
-    Relation table = open_table();
-    if (table == nullptr)
-        return {};
-    const Reading reading = begin_reading(table);
-    const ActList list = read_all(reading);
-    end_reading(reading);
-    relation_close(table, AccessShareLock);
-    return seen(list);
+    return seen(read_all());
 }
 
 Acts read_concerning(Oid name, int setting) {
@@ -300,29 +256,24 @@ Acts read_concerning(Oid name, int setting) {
     Relation table = open_table();
     if (table == nullptr)
         return {};
-    const Reading reading = begin_reading(table);
-    const ActList list = read_concerning(reading, setting, this_database(), 0);
-    end_reading(reading);
+    const ActList list = read_concerning(table, setting, this_database(), 0);
     relation_close(table, AccessShareLock);
     return seen(list);
 }
 
 Arrival read_arrival(Relation table, HeapTuple added, int setting) {
     if (!is_known(table))
-        return {.acts = {}, .arrived = nullptr};
+        return {};
     const Row row = row_of(added, RelationGetDescr(table));
     if (!is_readable(row))
-        return {.acts = {}, .arrived = nullptr};
+        return {};
     const StoredAct arrived = act_of(row);
-    const Reading reading = begin_reading(table);
-    ActList list = read_concerning(reading, setting, arrived.about, arrived.first);
-    end_reading(reading);
-    const auto is_arrived = [&arrived](const StoredAct &act) { return act.id == arrived.id; };
-    // The statement that adds the row does not see it yet.
-    if (std::none_of(list.acts, list.acts + list.count, is_arrived))
-        list.add(arrived);
+    ActList list = read_concerning(table, setting, arrived.about, arrived.first);
+    list.add(arrived); // the statement that adds the row does not see it yet
     return {.acts = seen(list),
-            .arrived = std::find_if(list.acts, list.acts + list.count, is_arrived)};
+            .arrived =
+                std::find_if(list.acts, list.acts + list.count,
+                             [&arrived](const StoredAct &act) { return act.id == arrived.id; })};
 }
 
 Registry of(Acts acts) {
@@ -385,13 +336,13 @@ void write_again(StoredAct act, bool has_moved) {
     write(act);
 }
 
-const char *moved_from(Acts all) {
+const char *moved_from() {
+    const Acts all = read();
     const Registry registry = of(all);
     const bool is_alone =
         std::all_of(all.begin(), all.end(), [](const StoredAct &act) { return act.written_here; });
     const StoredAct *before = registry.last_said_elsewhere();
-    const bool is_none = is_alone || before == nullptr || registry.is_settled();
-    return is_none || RecoveryInProgress() ? nullptr : before->where;
+    return is_alone || before == nullptr || RecoveryInProgress() ? nullptr : before->where;
 }
 
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,

@@ -23,8 +23,10 @@ Oid find_name();
 Oid find_table();
 
 // Reads all acts that are committed or of this transaction, whatever its isolation level is. Where
-// there is no table, there are none. palloc'd.
+// there is no table, there are none. palloc'd. read() takes the acts of the former self for those
+// of this instance.
 Acts read();
+Acts read_stored();
 
 // Reads the acts on which it depends what this instance does with a number: with that of the
 // setting, or else with the one that it has claimed. In a long table they are found by indexes; a
@@ -32,11 +34,10 @@ Acts read();
 Acts read_concerning(Oid name, int setting);
 
 // The same with the acts of the instance that a row is about, which has been added just now, and
-// those about its number.
-// arrived is its act; null: none that this version can read.
+// those about its number. arrived is its act; null: none that this version can read.
 struct Arrival {
     Acts acts;
-    const StoredAct *arrived;
+    const StoredAct *arrived = nullptr;
 };
 Arrival read_arrival(Relation table, HeapTuple added, int setting);
 
@@ -77,9 +78,8 @@ StoredAct repeat(const Registry &registry, const Instance &about, const StoredAc
 void write_again(StoredAct act, bool has_moved);
 
 // Returns where this instance ran before, if it may be a copy, and knows of other instances that it
-// could harm; null: it may not, or is a standby. A server that is alone is not to be bothered. all:
-// what read() returns.
-const char *moved_from(Acts all);
+// could harm; null: it may not, or is a standby. A server that is alone is not to be bothered.
+const char *moved_from();
 
 // Gives up a part of what an act about any instance has taken, from a time on.
 void give_up(const Registry &registry, Kind kind, const StoredAct &of, std::int32_t first,

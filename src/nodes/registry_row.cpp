@@ -10,8 +10,10 @@ const Oid column_types[] = {UUIDOID,        UUIDOID,        TEXTOID,        INT4
                             BOOLOID,        JSONBOID};
 namespace {
 
+// The trigger of the table gives a row its key, and says where it was written.
 constexpr bool is_nullable(int column) {
-    return column == column_free_from || column == column_answers || column == column_more;
+    return column == column_key || column == column_free_from || column == column_answers ||
+           column == column_written_here || column == column_more;
 }
 
 struct Word {
@@ -85,7 +87,8 @@ StoredAct act_of(const Row &row) {
     };
     StoredAct act;
     act.id = id_of(row[column_act]);
-    act.kind = kind_of(TextDatumGetCString(row[column_kind]));
+    act.word = TextDatumGetCString(row[column_kind]);
+    act.kind = kind_of(act.word);
     act.first = DatumGetInt32(row[column_node]);
     act.last = DatumGetInt32(row[column_last_node]);
     // A row can have any range, because any server can have written it. It is cut to numbers that
@@ -106,28 +109,40 @@ StoredAct act_of(const Row &row) {
     act.answers = row.is_null(column_answers) ? ActId{} : id_of(row[column_answers]);
     act.version = TextDatumGetCString(row[column_version]);
     act.written_here = DatumGetBool(row[column_written_here]);
+    if (!row.is_null(column_more))
+        act.more = PointerGetDatum(PG_DETOAST_DATUM_COPY(row[column_more]));
     return act;
 }
 
-ActId id_of(Datum uuid) {
-    const auto *bytes = DatumGetUUIDP(uuid)->data;
-    const auto half = [bytes](int from) {
-        std::uint64_t value = 0;
-        for (int i = 0; i < 8; ++i)
-            value = value << 8U | bytes[from + i];
-        return value;
+Row row_of(const StoredAct &act) {
+    const auto time = [](std::int64_t unix_us) {
+        return TimestampTzGetDatum(unix_us - server::unix_to_server_us);
     };
-    return {.high = half(0), .low = half(8)};
+    const char *kind = act.kind == Kind::unknown ? act.word : word_for(act.kind);
+    Row row{.values = {0, uuid_of(act.id), CStringGetTextDatum(kind), Int32GetDatum(act.first),
+                       Int32GetDatum(act.last), Int64GetDatum(act.about.system_identifier),
+                       Int64GetDatum(act.about.database), Int64GetDatum(act.about.copy),
+                       CStringGetTextDatum(act.where), CStringGetTextDatum(act.name),
+                       time(act.claimed_at), time(act.said_at), time(act.free_from),
+                       uuid_of(act.answers), CStringGetTextDatum(act.version),
+                       BoolGetDatum(act.written_here), act.more},
+            .nulls = {true}};
+    row.nulls[column_free_from - 1] = act.free_from == 0;
+    row.nulls[column_answers - 1] = act.answers == ActId{};
+    row.nulls[column_more - 1] = act.more == 0;
+    return row;
+}
+
+ActId id_of(Datum uuid) {
+    std::uint64_t halves[2];
+    memcpy(halves, DatumGetUUIDP(uuid)->data, sizeof halves);
+    return {.high = pg_ntoh64(halves[0]), .low = pg_ntoh64(halves[1])};
 }
 
 Datum uuid_of(const ActId &id) {
     auto *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
-    const auto put = [uuid](int from, std::uint64_t value) {
-        for (int i = 7; i >= 0; --i, value >>= 8U)
-            uuid->data[from + i] = static_cast<unsigned char>(value);
-    };
-    put(0, id.high);
-    put(8, id.low);
+    const std::uint64_t halves[] = {pg_hton64(id.high), pg_hton64(id.low)};
+    memcpy(uuid->data, halves, sizeof halves);
     return UUIDPGetDatum(uuid);
 }
 

@@ -17,6 +17,8 @@ struct StoredAct : Act {
     const char *where = nullptr; // the place, as people read it
     const char *name = nullptr;  // what people call the instance
     const char *version = nullptr;
+    const char *word = nullptr; // for a kind that is unknown
+    Datum more = 0;             // what a later version has added; 0: nothing
 };
 
 // The columns of snowflake.nodes, from 1 on.
@@ -69,8 +71,10 @@ AttrNumber find_unchecked(TupleDesc columns);
 // and a time may be none that a clock shows.
 bool is_readable(const Row &row);
 
-// Returns the act of a row that is_readable(). Its texts are palloc'd.
+// Returns the act of a row that is_readable(), and the row of an act, without the key. What they
+// hold is palloc'd.
 StoredAct act_of(const Row &row);
+Row row_of(const StoredAct &act);
 
 // Converts the name of an act, both ways. uuid_of() returns a palloc'd value.
 ActId id_of(Datum uuid);

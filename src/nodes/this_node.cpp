@@ -25,8 +25,8 @@ bool lacks_word(const registry::Registry &registry, const Verdict<registry::Stor
 void warn_if_moved(const registry::Registry &registry) {
     if (registry.is_at_home())
         return;
-    if (const char *before = registry::moved_from(registry::read()))
-        report_moved(before);
+    if (const char *before = registry::moved_from())
+        report_moved(WARNING, before);
 }
 
 int find_node(std::int64_t now_us) {
@@ -67,10 +67,6 @@ int look_up(std::int64_t now_us) {
     if (before == forgotten_times)
         known = {.node = node, .checked_us = static_cast<std::uint64_t>(now_us)};
     return node;
-}
-
-void tell_of_change(Relation table) {
-    CacheInvalidateRelcache(table);
 }
 
 void hear(Relation table, HeapTuple added) {

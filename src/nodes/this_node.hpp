@@ -40,9 +40,6 @@ inline int number(std::int64_t now_us) {
 // Makes the session look again.
 void forget();
 
-// Tells all sessions, once the transaction commits, that the table has changed.
-void tell_of_change(Relation table);
-
 // Takes notice of a row that was added to the table. If it comes from elsewhere, logs what it means
 // for this instance, and has a background worker reply to it once the transaction has committed.
 void hear(Relation table, HeapTuple added);

@@ -91,6 +91,21 @@ struct Act {
     }
 };
 
+// Calls action with the first and the last number of each part of a range whose numbers have one
+// key. Numbers whose key is false, or none, are in no part.
+template <typename KeyOf, typename Action>
+void for_each_part(std::int32_t first, std::int32_t last, KeyOf key_of, Action action) {
+    while (first <= last) {
+        const std::int32_t begin = first;
+        const auto key = key_of(first);
+        do
+            ++first;
+        while (first <= last && key_of(first) == key);
+        if (key)
+            action(begin, first - 1);
+    }
+}
+
 // Whether what a database of a server does with its number can depend on an act.
 constexpr bool concerns(const Act &act, std::int64_t system_identifier, std::int64_t database,
                         std::int32_t node) noexcept {
@@ -158,13 +173,6 @@ struct Lack {
     [[nodiscard]] constexpr bool any() const noexcept { return has_own() || removal != nullptr; }
 };
 
-// Whether the latest IDs at hand were made under a number, and when.
-enum class Seen : std::uint8_t {
-    nowhere,
-    past,
-    later, // than the clock
-};
-
 // The acts as one instance sees them, in any order.
 template <typename AnyAct>
 class Registry {
@@ -207,8 +215,11 @@ class Registry {
         return is_at_home() && (word == nullptr || word->kind != Kind::here || word->first == 0);
     }
 
-    // Returns the latest act that this instance has written where it does not run now; null: none.
+    // Returns the latest act that this instance has written where it does not run now; null: none,
+    // or it is settled here.
     [[nodiscard]] constexpr const AnyAct *last_said_elsewhere() const noexcept {
+        if (is_settled())
+            return nullptr;
         return latest(
             [this](const AnyAct &act) { return is_said_by_self(act) && act.place != place_; });
     }
@@ -363,17 +374,17 @@ class Registry {
     }
 
     // Chooses a number of 1 .. last for the instance where nobody has: its derived one, or the next
-    // one up that nobody has, that is not kept free, and that seen(node) has not seen in IDs at
-    // hand. Returns 0 if none is left.
-    template <typename SeenAt>
+    // one up that nobody has, that is not kept free, and that is in no ID at hand: latest_id(node)
+    // returns the time of the latest, or 0. Returns 0 if none is left.
+    template <typename LatestId>
     [[nodiscard]] constexpr std::int32_t
-    choose(std::int64_t now, SeenAt seen, std::int32_t last = last_claimable_node) const noexcept {
+    choose(std::int64_t now, LatestId latest_id,
+           std::int32_t last = last_claimable_node) const noexcept {
         const std::int32_t derived = derived_node(self_, last);
         for (std::int32_t step = 0; step < last; ++step) {
             const std::int32_t node = 1 + (derived - 1 + step) % last;
-            const Seen at_hand = seen(node);
             // The instance may have made IDs of its derived number itself.
-            const bool is_seen = step == 0 ? at_hand == Seen::later : at_hand != Seen::nowhere;
+            const bool is_seen = latest_id(node) > (step == 0 ? now : 0);
             const AnyAct *own = standing(self_, node);
             const bool is_reserved = own != nullptr && own->kind == Kind::reserve;
             if (!is_seen && !is_reserved && !is_taken(node, now))
@@ -384,10 +395,7 @@ class Registry {
 
     // Whether another instance has a number, or had it and may have made IDs of a time to come.
     [[nodiscard]] constexpr bool is_taken(std::int32_t node, std::int64_t now) const noexcept {
-        for (const AnyAct &act : acts_)
-            if (act.about != self_ && stands(act, node))
-                return true;
-        return kept_free(node, now) != nullptr;
+        return better_claim(node, nullptr) != nullptr || kept_free(node, now) != nullptr;
     }
 
     // Returns the claimed_at of a claim that is made now: no earlier than that of any claim of

@@ -255,8 +255,7 @@ TEST(Copying, IsToldToTheClientWhileNobodyHears) {
     const auto errors_of = [](const Server &server, const std::string &command) {
         return server.run("psql", {"-X", "-d", server.conninfo(), "-c", command}).err;
     };
-    const std::string warning =
-        "WARNING:  this server goes on with the snowflake node of another place";
+    const std::string warning = "WARNING:  this server is not where it claimed its snowflake node";
     const Server lone = Server::copy_of(original);
     EXPECT_EQ(errors_of(lone, "SELECT snowflake.nextval()"), "");
     Session(original).run(arrival(9, "other"));

@@ -246,7 +246,7 @@ class Cluster {
         Instance &instance = at(i);
         const std::int64_t now = clock_of(instance);
         const auto view = see(instance.seen.all(), instance.identifier);
-        const int node = view.choose(now, [](std::int32_t) { return Seen::nowhere; });
+        const int node = view.choose(now, [](std::int32_t) { return 0; });
         if (node == 0) {
             add({.at = now_ + longest_delay_ + second,
                  .instance = i,

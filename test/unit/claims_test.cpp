@@ -792,8 +792,8 @@ TEST(DerivedNode, IsSpreadOverAllNumbers) {
     }
 }
 
-Seen nowhere(std::int32_t) {
-    return Seen::nowhere;
+std::int64_t nowhere(std::int32_t) {
+    return 0;
 }
 
 TEST(Choice, PassesOverWhatTheInstanceHasReservedAlone) {
@@ -834,11 +834,11 @@ TEST(Choice, KeepsToTheNumbersThatFit) {
 TEST(Choice, LeavesNumbersThatTheIdsAtHandShow) {
     const std::vector<Act> none;
     const int derived = derived_node(me);
-    const auto seen = [=](Seen at_derived) {
-        return [=](std::int32_t node) { return node == derived ? at_derived : Seen::past; };
+    const auto seen = [=](std::int64_t at_derived) {
+        return [=](std::int32_t node) { return node == derived ? at_derived : at(1); };
     };
-    EXPECT_EQ(see(none).choose(at(9), seen(Seen::past)), derived);
-    EXPECT_EQ(see(none).choose(at(9), seen(Seen::later)), 0);
+    EXPECT_EQ(see(none).choose(at(9), seen(at(9))), derived);
+    EXPECT_EQ(see(none).choose(at(9), seen(at(10))), 0);
 }
 
 TEST(Choice, EndsWhereAllNumbersAreTaken) {

@@ -91,8 +91,7 @@ class World {
         if (rules_.epoch && now < default_layout.epoch_us())
             return false;
         if (node == 0)
-            node = rules_.derived ? view.choose(now, [](int) { return Seen::nowhere; })
-                                  : lowest_free(server);
+            node = rules_.derived ? view.choose(now, [](int) { return 0; }) : lowest_free(server);
         else if (view.judge(node, now).standing != Standing::valid)
             return false;
         write(i, {.kind = Kind::claim,

@@ -8,7 +8,7 @@ CREATE FUNCTION snowflake._findings_of_node(keys snowflake._key[])
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    setting constant integer := snowflake._node_setting();
+    setting integer;
     reason text;
     cure text;
 BEGIN
@@ -27,6 +27,7 @@ BEGIN
                                      ELSE '-- ' || cure END;
             RETURN;
     END;
+    setting := nullif(current_setting('snowflake.node')::integer, 0);
     RETURN QUERY
         WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)
         SELECT 'error', 'this instance', reason, '-- ' || cure
@@ -42,7 +43,7 @@ BEGIN
                CASE WHEN c.last_node > c.node THEN format('nodes %s to %s', c.node, c.last_node) ELSE format('node %s', c.node) END,
                format('claimed by %I as well as by %I, which has the better claim', c.name, c.lost_to),
                format(CASE c.kind
-                          WHEN 'lease' THEN '-- On %I: SELECT snowflake.release_nodes(%s, %s)'
+                          WHEN 'lease' THEN '-- On %I: SELECT snowflake.release_node(n) FROM generate_series(%s, %s) n'
                           WHEN 'setting' THEN '-- On %I: take snowflake.node out of the settings; then, in a new session: '
                                                'SELECT snowflake.claim_node()'
                           ELSE '-- On %I: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,

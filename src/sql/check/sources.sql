@@ -61,7 +61,7 @@ CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
 BEGIN
     RETURN QUERY
         SELECT 'error', format('sequence %s', min(q.seqrelid::regclass::text COLLATE "C")), misfit,
-               '-- ' || CASE WHEN snowflake._node_setting() IS NOT NULL
+               '-- ' || CASE WHEN current_setting('snowflake.node') <> '0'
                              THEN 'Take snowflake.node out of the settings; then, in a new session: '
                              ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
             FROM pg_sequence q

@@ -2,7 +2,7 @@
 -- each other. The rule of claims in src/pure/claims.hpp, which the functions here ask, decides whose a number is.
 -- src/nodes/node_commands.cpp has what the commands do.
 
--- The instances receive each other's rows of this table by a publication of its own, see _publish_nodes(). Each row is
+-- The instances receive each other's rows of this table by a publication of its own, see _link_registry(). Each row is
 -- an act: what an instance has said about numbers. What a subscriber has received it sends on. No row can halt
 -- replication, and none goes in circles:
 -- - The trigger makes the key anew on each server, and nothing else is unique or checked. A row that arrives therefore
@@ -79,7 +79,7 @@ CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT 
     AS 'MODULE_PATHNAME', 'snowflake_cluster'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
-CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster();
+CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster() ORDER BY node;
 GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
 COMMENT ON VIEW snowflake.cluster IS
     'numbers that instances have, as this instance sees them';
@@ -92,12 +92,6 @@ COMMENT ON COLUMN snowflake.cluster.lost_to IS
 CREATE FUNCTION snowflake._moved_from()
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_moved_from'
-    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-
--- Returns the value of the setting snowflake.node; NULL: it is not set.
-CREATE FUNCTION snowflake._node_setting()
-    RETURNS integer
-    AS 'MODULE_PATHNAME', 'snowflake_node_setting'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
 CREATE FUNCTION snowflake.node()
@@ -147,37 +141,6 @@ BEGIN
                 JOIN pg_class c ON c.oid = d.objid AND c.relname = _table_of.relname AND c.relkind = 'r'
                 WHERE x.extname = extension
                 ORDER BY c.oid LIMIT 1);
-END
-$function$;
-
--- Publishes the registry by itself, whatever else is published: to a subscriber of this publication the name and the
--- rows are the same on all servers. The publication is made when a server claims a number or subscribes to another, not
--- by CREATE EXTENSION: the one that a dump contains is there by then. It is no part of the extension, since pg_dump
--- dumps all publications. Before PostgreSQL 18 it leaves tables of extensions out of them. A server whose wal_level is
--- too low has nobody to publish to, and its dumps nothing to warn of.
-CREATE FUNCTION snowflake._publish_nodes()
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    AS $function$
-DECLARE
-    owner constant oid := (SELECT pubowner FROM pg_publication WHERE pubname = 'snowflake_nodes');
-BEGIN
-    IF current_setting('wal_level') <> 'logical' THEN
-        RETURN;
-    ELSIF owner IS NULL THEN
-        CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
-    ELSIF NOT EXISTS (SELECT FROM pg_publication
-                          WHERE pubname = 'snowflake_nodes' AND oid IN (SELECT snowflake._publications_of('snowflake.nodes'))) THEN
-        -- Others who own the publication could publish what they like under its name.
-        IF owner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
-                         UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
-            RAISE WARNING 'publication snowflake_nodes is owned by %, and publishes no node numbers', quote_ident(pg_get_userbyid(owner))
-                USING DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
-                      HINT = 'DROP PUBLICATION snowflake_nodes; SELECT snowflake.claim_node();';
-            RETURN;
-        END IF;
-        ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
-    END IF;
 END
 $function$;
 
@@ -241,13 +204,31 @@ BEGIN
 END
 $function$;
 
--- Publishes the registry, and warns where this server receives none.
+-- Publishes the registry, and warns where this server receives none. It is published by itself, whatever else is: to a
+-- subscriber of this publication the name and the rows are the same on all servers. The publication is made when a server
+-- claims a number or subscribes to another, not by CREATE EXTENSION: the one that a dump contains is there by then. It is
+-- no part of the extension, since pg_dump dumps all publications. Before PostgreSQL 18 it leaves tables of extensions out
+-- of them. A server whose wal_level is too low has nobody to publish to, and its dumps nothing to warn of.
 CREATE FUNCTION snowflake._link_registry()
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     AS $function$
+DECLARE
+    publication constant pg_publication := (SELECT p FROM pg_publication p WHERE pubname = 'snowflake_nodes');
 BEGIN
-    PERFORM snowflake._publish_nodes();
+    IF current_setting('wal_level') <> 'logical' OR publication.oid IN (SELECT snowflake._publications_of('snowflake.nodes')) THEN
+        NULL;
+    ELSIF publication.oid IS NULL THEN
+        CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
+    ELSIF publication.pubowner IN (SELECT oid FROM pg_roles WHERE rolsuper
+                                   UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
+        ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
+    ELSE -- Others who own the publication could publish what they like under its name.
+        RAISE WARNING 'publication snowflake_nodes is owned by %, and publishes no node numbers',
+                      quote_ident(pg_get_userbyid(publication.pubowner))
+            USING DETAIL = 'The extension publishes the table snowflake.nodes under this name.',
+                  HINT = 'DROP PUBLICATION snowflake_nodes; SELECT snowflake.claim_node();';
+    END IF;
     PERFORM snowflake._close_guards();
     IF snowflake._receives_no_claims() THEN
         RAISE WARNING 'this server receives rows of other servers, but not their node numbers'
@@ -339,13 +320,6 @@ CREATE FUNCTION snowflake.reserve_nodes(first integer, last integer)
 COMMENT ON FUNCTION snowflake.reserve_nodes(integer, integer) IS
     'claims a range of node numbers for snowflake.lease_node on this instance';
 
-CREATE FUNCTION snowflake.release_nodes(first integer, last integer)
-    RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'snowflake_release_nodes'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-COMMENT ON FUNCTION snowflake.release_nodes(integer, integer) IS
-    'gives up node numbers that are reserved for node leases, and tells from when on another instance may have them';
-
 -- A node lease is two advisory locks of the session. One is of the number: its keys are a number
 -- that stands for this extension, and the node. The other is of the token, whose lowest bits are the node.
 -- A client that shares the session with others, by way of a pooler, can show only the token of its own node lease.
@@ -417,12 +391,11 @@ COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
     'leases a node number to this session until it ends, or confirms the node lease of a token';
 
 -- Functions of an operator, and those that only triggers and functions call, are for roles that are granted them.
-REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._publish_nodes(),
-    snowflake._close_guards(), snowflake._link_registry(), snowflake._say_what_lacks(),
-    snowflake.claim_node(integer, text), snowflake.release_node(integer), snowflake._exchange_claims(),
-    snowflake._tell_new_peers(), snowflake.remove_node(bigint, bigint, bigint, boolean),
+REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._close_guards(),
+    snowflake._link_registry(), snowflake._say_what_lacks(), snowflake._exchange_claims(), snowflake._tell_new_peers(),
+    snowflake.claim_node(integer, text), snowflake.release_node(integer), snowflake.remove_node(bigint, bigint, bigint, boolean),
     snowflake.separate_copy(boolean), snowflake.take_over_node(boolean), snowflake.reserve_nodes(integer, integer),
-    snowflake.release_nodes(integer, integer), snowflake.lease_node(bigint) FROM PUBLIC;
+    snowflake.lease_node(bigint) FROM PUBLIC;
 
 -- The role that installs the extension, such as the owner of the database, can number a server that nobody
 -- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
