@@ -326,7 +326,19 @@ SELECT object, command FROM findings WHERE finding ~ 'gets snowflake IDs';
 CALL mend('ancestor');
 SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('ancestor'::regclass, 'heir'::regclass) AND attname = 'id' ORDER BY 1;
 
+-- A subscription that is disabled brings no rows: node numbers are asked for once it is enabled.
+SET client_min_messages = error;
+CREATE SUBSCRIPTION regress_snowflake_rows CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false);
 SET client_min_messages = warning;
+ALTER SUBSCRIPTION regress_snowflake_rows SET (synchronous_commit = on);
+SELECT object FROM findings WHERE finding ~ 'node numbers';
+BEGIN;
+ALTER SUBSCRIPTION regress_snowflake_rows ENABLE;
+SELECT object, finding FROM findings WHERE finding ~ 'node numbers';
+ROLLBACK;
+ALTER SUBSCRIPTION regress_snowflake_rows SET (slot_name = NONE);
+DROP SUBSCRIPTION regress_snowflake_rows;
+
 DROP SCHEMA hers CASCADE;
 DROP SCHEMA checked CASCADE;
 DROP ROLE regress_snowflake_reader, regress_snowflake_mallory, regress_snowflake_super;

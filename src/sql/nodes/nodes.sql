@@ -151,7 +151,8 @@ CREATE FUNCTION snowflake._receives_no_claims()
     LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
     AS $function$
 DECLARE
-    receives boolean := EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE d.datname = current_database());
+    receives boolean := EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+                                           WHERE d.datname = current_database() AND s.subenabled);
     sends boolean := false;
     subscriptions regclass;
     sets regclass;
