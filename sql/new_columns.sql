@@ -202,9 +202,10 @@ INSERT INTO unlogged DEFAULT VALUES RETURNING snowflake.get_node(id);
 -- A copy of an identity is a sequence of its own, but for a table that is there already.
 CREATE TABLE copied_orders (LIKE orders INCLUDING IDENTITY);
 CREATE TABLE made_2.orders (LIKE orders INCLUDING ALL EXCLUDING DEFAULTS);
+CREATE TABLE copied_whole (LIKE orders INCLUDING IDENTITY) PARTITION BY RANGE (id); -- from PostgreSQL 17 on shared with partitions
 CREATE TABLE bare (id bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS bare (LIKE orders INCLUDING IDENTITY);
-SELECT * FROM columns('copied_orders', 'bare');
+SELECT * FROM columns('copied_orders', 'copied_whole', 'bare');
 INSERT INTO made_2.orders DEFAULT VALUES RETURNING snowflake.get_node(id), pg_get_serial_sequence('made_2.orders', 'id');
 INSERT INTO copied_orders DEFAULT VALUES RETURNING snowflake.get_node(id), pg_get_serial_sequence('copied_orders', 'id');
 CREATE TEMPORARY TABLE temporary_orders (LIKE orders INCLUDING IDENTITY);
