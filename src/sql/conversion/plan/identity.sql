@@ -32,9 +32,10 @@ DECLARE
     seq constant regclass := part.seq;
     s record;
     replacement text; -- the new sequence, under its first name
-    is_shared constant boolean := EXISTS ( -- with partitions, from PostgreSQL 17 on
+    -- With partitions, from PostgreSQL 17 on. Then the server takes no ONLY, also where there are none yet.
+    is_shared constant boolean := (SELECT relkind = 'p' FROM pg_class WHERE oid = identity.relid) AND NOT EXISTS (
         SELECT FROM pg_inherits i JOIN pg_attribute a ON a.attrelid = i.inhrelid AND a.attname = identity.attname
-            WHERE i.inhparent = identity.relid AND a.attidentity <> '');
+            WHERE i.inhparent = identity.relid AND a.attidentity = '');
 BEGIN
     SELECT c.oid, c.relname, c.relpersistence, n.nspname, q.*, a.attidentity INTO s
         FROM pg_class c
