@@ -52,9 +52,8 @@ void start(Task task, TransactionId after) {
 
 void repeat() {
     const std::int64_t now_us = clock_us();
-    const registry::Acts all = registry::read();
-    const registry::Registry registry = registry::of(all);
-    for (const registry::StoredAct &act : all)
+    const registry::Registry registry = registry::of(registry::read());
+    for (const registry::StoredAct &act : registry.acts())
         if (is_in_force(registry, act, now_us))
             registry::write(act);
 }
@@ -67,8 +66,7 @@ void ask() {
 
 bool say_what_lacks(int setting) {
     const std::int64_t now_us = clock_us();
-    const registry::Acts all = registry::read();
-    const registry::Registry registry = registry::of(all);
+    const registry::Registry registry = registry::of(registry::read());
     const auto verdict = registry.judge(setting, now_us);
     const auto lack = registry.lack(verdict, setting != 0);
     if (lack.removal != nullptr) // its writer is back, and has to be told

@@ -89,10 +89,10 @@ void adopt(std::span<StoredAct> acts, const Instance &self) {
     }
 }
 
-const StoredAct *find(const registry::Registry &registry, registry::Acts acts, bool upgraded) {
+const StoredAct *find(const registry::Registry &registry, bool upgraded) {
     const Instance &self = registry.self();
     const StoredAct *found = nullptr;
-    for (const StoredAct &act : acts)
+    for (const StoredAct &act : registry.acts())
         if ((upgraded ? is_former(act, self) : act.written_here && act.about != self) &&
             registry.stands(act, act.first) && (found == nullptr || act.said_at > found->said_at))
             found = &act;

@@ -18,7 +18,6 @@ void adopt(std::span<registry::StoredAct> acts, const Instance &self);
 
 // Returns the latest act by which the former self, where it was not adopted, still has a number;
 // or, not only if it was upgraded, any instance that this database was copied from; null: none.
-const registry::StoredAct *find(const registry::Registry &registry, registry::Acts acts,
-                                bool upgraded = true);
+const registry::StoredAct *find(const registry::Registry &registry, bool upgraded = true);
 
 } // namespace snowflake::former_self

@@ -13,13 +13,11 @@ namespace snowflake::node_commands {
 
 namespace {
 
-using registry::Acts;
 using registry::Registry;
 using registry::StoredAct;
 
 // The registry as a command reads it under the lock.
 struct Start {
-    Acts acts;
     Registry registry;
     std::int64_t now_us;
 };
@@ -33,8 +31,7 @@ Start begin() {
                        XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
                 errhint("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT snowflake.claim_node(); "
                         "COMMIT;"));
-    const Acts all = registry::read();
-    return {.acts = all, .registry = registry::of(all), .now_us = clock_us()};
+    return {.registry = registry::of(registry::read()), .now_us = clock_us()};
 }
 
 // Calls action with each part of an act's range for which the act is still in force.
@@ -91,7 +88,7 @@ void require_not_copied(const Start &start, int setting) {
 std::int64_t last_sign_of(const Start &start, const Instance &instance) {
     const LatestId *latest_ids = find_latest_ids();
     std::int64_t last_us = 0;
-    for (const StoredAct &act : start.acts) {
+    for (const StoredAct &act : start.registry.acts()) {
         if (act.about != instance || act.kind == Kind::remove)
             continue;
         last_us = std::max(last_us, act.said_at);
@@ -241,7 +238,7 @@ const StoredAct *act_to_release(const Start &start, std::int32_t node, int setti
     if (const StoredAct *claim = start.registry.own_claim())
         return claim;
     const StoredAct *left = nullptr;
-    for (const StoredAct &act : start.acts)
+    for (const StoredAct &act : start.registry.acts())
         if (act.kind == Kind::setting && act.about == start.registry.self() &&
             act.first != setting && start.registry.stands(act, act.first))
             left = &act;
@@ -267,7 +264,7 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     const StoredAct *own = start.registry.own_claim();
     const bool is_lost = own != nullptr && start.registry.better_claim(own->first, own) != nullptr;
     const StoredAct *kept = is_lost ? nullptr : own;
-    const StoredAct *former = former_self::find(start.registry, start.acts);
+    const StoredAct *former = former_self::find(start.registry);
     if (!node && kept == nullptr && former != nullptr)
         raise_upgraded(*former);
     const bool is_chosen = !node && kept == nullptr && setting == 0;
@@ -288,8 +285,7 @@ std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
     if (own != nullptr && own->first != wanted)
         registry::give_up(start.registry, Kind::release, *own, own->first, own->last, start.now_us,
                           free_from(start, own->first, own->last));
-    const Acts all = registry::read();
-    const Start now{.acts = all, .registry = registry::of(all), .now_us = start.now_us};
+    const Start now{.registry = registry::of(registry::read()), .now_us = start.now_us};
     require_claimable(now, wanted, setting);
     const StoredAct *before = now.registry.standing(now.registry.self(), wanted);
     if (!is_chosen && before == nullptr)
@@ -345,7 +341,7 @@ std::int64_t remove(const Instance &instance, bool forced) {
         require_single(instance);
     }
     std::int64_t latest = 0;
-    for (const StoredAct &act : start.acts) {
+    for (const StoredAct &act : start.registry.acts()) {
         if (act.about != instance || !act.holds())
             continue;
         for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {
@@ -379,8 +375,7 @@ std::int32_t take_over(bool forced) {
     const Instance &self = start.registry.self();
     const bool is_itself =
         !start.registry.is_settled() || start.registry.proof_of_original() != nullptr;
-    const StoredAct *former =
-        is_itself ? nullptr : former_self::find(start.registry, start.acts, false);
+    const StoredAct *former = is_itself ? nullptr : former_self::find(start.registry, false);
     if (!is_itself && former == nullptr)
         return 0;
     if (!is_itself && !forced && !former_self::is_of_earlier_version(*former))
@@ -391,7 +386,7 @@ std::int32_t take_over(bool forced) {
                 errhint("If it is: SELECT snowflake.claim_node(); If the other is gone for good: "
                         "SELECT snowflake.take_over_node(true);"));
     std::int32_t count = 0;
-    for (const StoredAct &act : start.acts) {
+    for (const StoredAct &act : start.registry.acts()) {
         if (act.about != (is_itself ? self : former->about) || !act.holds())
             continue;
         for_each_standing_part(start.registry, act, [&](std::int32_t first, std::int32_t last) {

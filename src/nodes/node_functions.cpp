@@ -58,7 +58,8 @@ void put_numbers(const ReturnSetInfo &result, const registry::StoredAct &act, co
 
 // Adds rows for what is still in force of each act: one for each part that was lost to the same
 // instance, or to none. A copy has lost all to its original.
-void put_acts(const ReturnSetInfo &result, registry::Acts all, const registry::Registry &registry) {
+void put_acts(const ReturnSetInfo &result, const registry::Registry &registry) {
+    const registry::Acts all = registry.acts();
     const Instance &self = registry.self();
     const registry::StoredAct *original = registry.proof_of_original();
     // The acts that concern a number decide on it alone, and of many acts they are few.
@@ -110,9 +111,8 @@ SNOWFLAKE_FUNCTION(snowflake_cluster);
 Datum snowflake_cluster(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const registry::Acts all = registry::read();
-    const registry::Registry registry = registry::of(all);
-    put_acts(result, all, registry);
+    const registry::Registry registry = registry::of(registry::read());
+    put_acts(result, registry);
     if (const registry::StoredAct *counterpart = registry.latest_counterpart_act())
         put_numbers(result, *counterpart, "copy", counterpart->first, counterpart->last, false,
                     registry.is_senior_to(*counterpart) ? registry.last_said()->name : nullptr);

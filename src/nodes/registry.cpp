@@ -47,6 +47,16 @@ Relation open_table() {
     return table;
 }
 
+// Returns the OID of the table; InvalidOid: the extension is not installed.
+Oid find_table() {
+    Relation table = open_table();
+    if (table == nullptr)
+        return InvalidOid;
+    const Oid oid = RelationGetRelid(table);
+    relation_close(table, AccessShareLock);
+    return oid;
+}
+
 // Lets for_each_row() read rows as of this moment, until PopActiveSnapshot().
 void begin_reading() {
     PreventCommandIfParallelMode("reading snowflake.nodes"); // by the latest snapshot
@@ -170,7 +180,10 @@ Acts seen(const ActList &list) {
     return {list.acts, list.count};
 }
 
-[[noreturn]] void raise_no_table() {
+// Returns the OID of the table. Raises 55000 if there is none.
+Oid require_table() {
+    if (const Oid table = find_table(); OidIsValid(table))
+        return table;
     ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("the table snowflake.nodes is missing"),
             errhint("%s", earlier_version::is_installed() ? earlier_version::hint_to_update
@@ -181,9 +194,7 @@ Acts seen(const ActList &list) {
 } // namespace
 
 void write(const StoredAct &act) {
-    const Oid table = find_table();
-    if (!OidIsValid(table))
-        raise_no_table();
+    const Oid table = require_table();
     being_written = act.id;
     writes_as_written_here = act.written_here;
     Row row = row_of(act);
@@ -216,15 +227,6 @@ void write(const StoredAct &act) {
 Oid find_name() {
     const Oid schema = schema::find();
     return OidIsValid(schema) ? get_relname_relid(table_name, schema) : InvalidOid;
-}
-
-Oid find_table() {
-    Relation table = open_table();
-    if (table == nullptr)
-        return InvalidOid;
-    const Oid oid = RelationGetRelid(table);
-    relation_close(table, AccessShareLock);
-    return oid;
 }
 
 bool contains(Relation table, const ActId &act) {
@@ -283,10 +285,7 @@ Registry of(Acts acts) {
 }
 
 void lock() {
-    const Oid table = find_table();
-    if (!OidIsValid(table))
-        raise_no_table();
-    LockRelationOid(table, ShareUpdateExclusiveLock);
+    LockRelationOid(require_table(), ShareUpdateExclusiveLock);
 }
 
 bool lock_without_waiting() {
@@ -337,10 +336,9 @@ void write_again(StoredAct act, bool has_moved) {
 }
 
 const char *moved_from() {
-    const Acts all = read();
-    const Registry registry = of(all);
-    const bool is_alone =
-        std::all_of(all.begin(), all.end(), [](const StoredAct &act) { return act.written_here; });
+    const Registry registry = of(read());
+    const bool is_alone = std::all_of(registry.acts().begin(), registry.acts().end(),
+                                      [](const StoredAct &act) { return act.written_here; });
     const StoredAct *before = registry.last_said_elsewhere();
     return is_alone || before == nullptr || RecoveryInProgress() ? nullptr : before->where;
 }

@@ -18,12 +18,9 @@ Registry of(Acts acts);
 // Returns the OID of what has the name of the table, whatever that is; InvalidOid: nothing has.
 Oid find_name();
 
-// Returns the OID of the table; InvalidOid: the extension is not installed. Like all functions that
-// read the table, it raises 42P16 if the table is not as the extension made it.
-Oid find_table();
-
 // Reads all acts that are committed or of this transaction, whatever its isolation level is. Where
-// there is no table, there are none. palloc'd. read() takes the acts of the former self for those
+// there is no table, there are none. palloc'd. Raises 42P16 if the table is not as the extension
+// made it, as all functions do that read it. read() takes the acts of the former self for those
 // of this instance.
 Acts read();
 Acts read_stored();

@@ -34,11 +34,10 @@ int find_node(std::int64_t now_us) {
     PreventCommandIfParallelMode("snowflake.node()"); // which cannot take the latest snapshot
     const int setting = settings::node();
     table_oid = registry::find_name(); // before the reading, in which a change may arrive
-    const registry::Acts acts = registry::read_concerning(table_oid, setting);
-    const registry::Registry registry = registry::of(acts);
+    const registry::Registry registry = registry::of(registry::read_concerning(table_oid, setting));
     auto verdict = registry.judge(setting, now_us);
     if (verdict.standing == Standing::unset)
-        verdict.reason = former_self::find(registry, acts);
+        verdict.reason = former_self::find(registry);
     if (verdict.standing != Standing::valid)
         raise_refused(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, verdict, setting);
     if (lacks_word(registry, verdict)) {

@@ -202,6 +202,7 @@ class Registry {
         });
     }
 
+    [[nodiscard]] constexpr Acts acts() const noexcept { return acts_; }
     [[nodiscard]] constexpr const Instance &self() const noexcept { return self_; }
 
     // Whether the instance runs where it ran when it wrote its last act, if it has written any.
