@@ -31,6 +31,9 @@ RESET ROLE;
 -- A default that keeps an identity from its sequence, and that nobody can set again.
 SELECT snowflake.convert_sequence_to_snowflake('i_id_seq');
 SELECT count(*) FROM snowflake.check() WHERE object ~ 'texts' AND severity = 'error';
+SET enable_hashjoin = off;
+SELECT count(*) FROM snowflake.check() WHERE object ~ 'texts' AND severity = 'error';
+RESET enable_hashjoin;
 RESET statement_timeout;
 -- A type that is alice's to trust, in a schema that is mallory's: once a plan has been printed, another type can have its name.
 CREATE SCHEMA of_mallory AUTHORIZATION regress_snowflake_mallory;

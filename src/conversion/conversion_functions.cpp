@@ -195,8 +195,9 @@ Datum snowflake_relations_named_by_position(PG_FUNCTION_ARGS) {
 // _is_call(oid, regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(
-        expression::is_call(expression::find_default(PG_GETARG_OID(0)).tree, PG_GETARG_OID(1)));
+    const List *trees = expression::stored_in(AttrDefaultRelationId, PG_GETARG_OID(0));
+    Node *tree = trees == NIL ? nullptr : static_cast<Node *>(linitial(trees));
+    PG_RETURN_BOOL(tree != nullptr && expression::is_call(tree, PG_GETARG_OID(1)));
 }
 
 // _default_replaced(oid, regclass, boolean) returns text

@@ -16,7 +16,8 @@ CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oi
     AS 'MODULE_PATHNAME', 'snowflake_relations_named_by_position'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
--- Tells whether a column default is nothing but a call of nextval on a sequence.
+-- Tells whether a column default is nothing but a call of nextval on a sequence. False for a stranger's that is too long to
+-- be read: a query can ask of any default, in whatever order the planner joins.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_is_call'
