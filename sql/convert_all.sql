@@ -84,8 +84,18 @@ CALL snowflake.convert_all('everything');
 DROP EVENT TRIGGER regress_snowflake_refuse;
 CALL snowflake.convert_all('everything');
 
--- In the transaction of somebody else nothing is converted, and settings of the caller do not matter.
-CREATE TABLE late (id serial);
+-- In the transaction of somebody else nothing is converted, and settings of the caller do not matter. No lock is awaited for ever.
+CREATE FUNCTION is_bounded() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF current_setting('lock_timeout') = '0' THEN
+        RAISE 'nothing bounds the wait for a lock';
+    END IF;
+    RETURN true;
+END $$;
+CREATE TABLE late (id serial, CHECK (id > 0 AND is_bounded()));
+SET lock_timeout = '1min';
+INSERT INTO late DEFAULT VALUES;
+RESET lock_timeout;
 BEGIN;
 CALL snowflake.convert_all('everything');
 ROLLBACK;

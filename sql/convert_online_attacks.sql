@@ -286,6 +286,39 @@ SELECT snowflake.cancel_conversion('listed_id_seq');
 DROP PUBLICATION regress_snowflake_listing;
 SELECT snowflake.cancel_conversion('listed_id_seq');
 DROP TABLE listed;
+-- Foreign keys and views of a stranger, with the names of twins, hold up neither the end of a conversion nor its cancellation.
+CREATE FUNCTION prepare(seq regclass) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT command FROM snowflake.conversion_plan(seq, online => true) WHERE command !~ 'convert_sequence' ORDER BY step
+$$;
+CREATE FUNCTION build_on(tab text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE forged.refers_to_%s (x bigint CONSTRAINT snowflake_0123456789abcdef REFERENCES forged.%1$s (snowflake_id))', tab);
+    EXECUTE format('CREATE VIEW forged.snowflake_0123456789abcde%s AS SELECT snowflake_id FROM forged.%s', length(tab) % 10, tab);
+    EXECUTE format('CREATE VIEW forged.on_%s AS SELECT * FROM forged.snowflake_0123456789abcde%s', tab, length(tab) % 10);
+END $$;
+SET ROLE online_owner;
+CREATE TABLE swapped (id serial PRIMARY KEY);
+CREATE TABLE taken_back (id serial PRIMARY KEY);
+GRANT REFERENCES, SELECT ON swapped, taken_back TO online_forger;
+\set ECHO none
+SELECT prepare(seq) FROM unnest('{swapped_id_seq,taken_back_id_seq}'::regclass[]) seq \gexec
+\set ECHO all
+SET ROLE online_forger;
+SELECT build_on(tab) FROM unnest('{swapped,taken_back}'::text[]) tab;
+SET ROLE online_owner;
+SELECT snowflake.convert_sequence_to_snowflake('swapped_id_seq', online => true);
+SELECT snowflake.cancel_conversion('taken_back_id_seq');
+\set ECHO none
+SELECT prepare('taken_back_id_seq') \gexec
+\set ECHO all
+SET ROLE online_forger;
+DROP TABLE refers_to_taken_back;
+SELECT build_on('taken_back');
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('taken_back_id_seq', online => true);
+SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'snowflake_0123456789abcdef' ORDER BY 1;
+SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relname LIKE 'on\_%' AND relnamespace = 'forged'::regnamespace ORDER BY 1;
+DROP TABLE swapped, taken_back CASCADE;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;
 CREATE SCHEMA "of the snowflake" AUTHORIZATION online_dropper;

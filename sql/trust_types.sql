@@ -242,7 +242,7 @@ BEGIN READ ONLY;
 SELECT snowflake._fill_pages('fails', 0, 10, false);
 ROLLBACK;
 BEGIN READ ONLY;
-SELECT snowflake._hold_schema('fails'::regclass);
+SELECT snowflake._hold_schema('trust'::regnamespace, quote_ident(current_user)::regrole);
 ROLLBACK;
 
 -- Types of mallory's that no constant names: a cast, the columns of a set of rows, a range under an index.

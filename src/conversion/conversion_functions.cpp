@@ -334,10 +334,10 @@ Datum snowflake_hold_definition(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-// _hold_schema(oid) returns void
+// _hold_schema(oid, oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_hold_schema);
 Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {
-    relations::hold_schema(PG_GETARG_OID(0));
+    relations::hold_schema(PG_GETARG_OID(0), PG_GETARG_OID(1));
     PG_RETURN_VOID();
 }
 

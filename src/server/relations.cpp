@@ -103,13 +103,14 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 
 // To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
 // that.
-void hold_schema(Oid relation) {
+void hold_schema(Oid schema, Oid role) {
     PreventCommandIfReadOnly("_hold_schema()");
     PreventCommandDuringRecovery("_hold_schema()");
     PreventCommandIfParallelMode("_hold_schema()");
-    if (!is_at_hand(relation))
+    if (!server::may_act_for(GetUserId(), role))
         return;
-    const Oid schema = get_rel_namespace(relation);
+    if (!server::may_use_schema(GetUserId(), schema) && !server::may_use_schema(role, schema))
+        aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
     Relation schemas = table_open(NamespaceRelationId, RowShareLock);
     HeapTuple cached = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
     if (HeapTupleIsValid(cached)) {

@@ -22,10 +22,10 @@ bool lock(Oid relation);
 // Raises 42P01 if it does not exist.
 Relation open(Oid relation, LOCKMODE mode);
 
-// Keeps the schema of a relation from being renamed until the transaction ends: a command that
-// names the relation then finds this one. Raises 55006 if the schema was changed at the same
-// moment.
-void hold_schema(Oid relation);
+// Keeps a schema from being renamed until the transaction ends: a command that names an object in
+// it then finds this one. Does nothing if the current role cannot act for the other one. Raises
+// 42501 if neither may use the schema, and 55006 if it was changed at the same moment.
+void hold_schema(Oid schema, Oid role);
 
 // Waits until those who hold locks that lock() would wait for have ended their transactions, and
 // keeps no lock: nobody queues behind this wait, as everybody would behind lock(). A VACUUM or

@@ -20,8 +20,8 @@ CREATE FUNCTION snowflake._hold_definition(relation oid)
     AS 'MODULE_PATHNAME', 'snowflake_hold_definition'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Keeps the schema of a relation of the caller from being renamed until the transaction ends.
-CREATE FUNCTION snowflake._hold_schema(relation oid)
+-- Keeps a schema from being renamed until the transaction ends, if the caller can act for a role that may use it.
+CREATE FUNCTION snowflake._hold_schema(schema oid, role oid)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_hold_schema'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

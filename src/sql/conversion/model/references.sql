@@ -80,6 +80,34 @@ BEGIN
 END
 $function$;
 
+-- Keeps the schemas of relations from being renamed until the transaction ends, and those of all that the relations, and what
+-- depends on them, name: no command finds another object under the name of one. The server evaluates a constant as soon as it
+-- has looked up the type by name.
+CREATE FUNCTION snowflake._hold_names(relations oid[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    schemas constant oid[] := ARRAY(SELECT DISTINCT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations));
+BEGIN
+    PERFORM snowflake._hold_schema(c.relnamespace, c.relowner) FROM pg_class c WHERE c.oid = ANY (relations);
+    PERFORM snowflake._hold_schema(named.schema, snowflake._owner_of(r.class, r.object))
+        FROM snowflake._reached(relations) r
+        JOIN pg_depend d ON d.classid = r.class AND d.objid = r.object
+        CROSS JOIN LATERAL (
+            SELECT relnamespace FROM pg_class
+                WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid AND relkind NOT IN ('i', 'I', 't')
+            UNION ALL
+            SELECT pronamespace FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
+            UNION ALL
+            SELECT typnamespace FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
+            UNION ALL
+            SELECT oprnamespace FROM pg_operator WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
+        ) named(schema)
+        WHERE named.schema <> ALL (schemas);
+END
+$function$;
+
 -- Returns what objects refer to.
 CREATE FUNCTION snowflake._references(
         classes oid[], objects oid[],

@@ -47,8 +47,8 @@ END
 $function$;
 
 -- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them,
--- whosever it is: a stranger's view or trigger would keep the owner from taking them back. Twins of views and foreign keys go first. A
--- publication that lists a column would lose the whole table.
+-- whosever it is: a stranger's view or foreign key would keep the owner from taking them back. A publication that lists a column
+-- would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -77,17 +77,9 @@ BEGIN
         RAISE EXCEPTION 'cannot take back the conversion of %', part.name
             USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
     END IF;
-    RETURN QUERY SELECT step.* FROM snowflake._views_on_shadows(shadows) v, snowflake._drop_view_on_shadows(v) step;
     RETURN QUERY
         SELECT step.*
             FROM (
-                SELECT k.conrelid, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname)
-                    FROM pg_constraint k
-                    WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
-                      AND k.oid IN (SELECT d.objid FROM unnest(shadows) s
-                                        JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
-                                                        AND d.refobjid = s.relid AND d.refobjsubid = s.shadow)
-                UNION ALL
                 SELECT s.relid, format('DROP TRIGGER %I ON %s', t, s.relid)
                     FROM unnest(shadows) s, snowflake._triggers_on_shadow(s.relid, s.shadow) t
                 UNION ALL

@@ -202,7 +202,7 @@ BEGIN
     PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._hold_definition(tab);
-    PERFORM snowflake._hold_schema(tab);
+    PERFORM snowflake._hold_names(ARRAY[tab::oid]);
     IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tab AND conname = constraint_name) THEN
         RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
     END IF;
@@ -300,7 +300,7 @@ BEGIN
     PERFORM snowflake._require_no_obstacles(part);
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._hold_definition(tab);
-    PERFORM snowflake._hold_schema(tab);
+    PERFORM snowflake._hold_names(ARRAY[tab::oid]);
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
     PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
 END

@@ -177,12 +177,12 @@ BEGIN
                     CROSS JOIN LATERAL (VALUES (k.conrelid), (k.confrelid)) both_tables(x)
                     WHERE t.relid = request.tab AND t.name = request.twin));
         WHEN 'view' THEN
+            -- The commands name what the view does, and nothing that another session sees is locked.
+            PERFORM snowflake._hold_names(snowflake._lockable(ARRAY[request.tab]));
             work := snowflake._shadowing(part);
             PERFORM snowflake._require_shadows(work);
             state.expected := snowflake._expected_of_views(work, state.expected);
             state.plan := ARRAY(SELECT s FROM snowflake._view_twin_steps(work, request.tab) s);
-            -- The commands name its schema, and nothing that another session sees is locked.
-            PERFORM snowflake._hold_schema(x) FROM unnest(snowflake._lockable(ARRAY[request.tab])) x;
             state.wanted := '{}';
         WHEN 'cancel' THEN
             state.plan := ARRAY(SELECT s FROM snowflake._cancel_steps(part) s);

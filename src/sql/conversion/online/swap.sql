@@ -249,7 +249,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that drop the twins of originals that are gone.
+-- Returns the steps that drop the twins of originals that are gone. Whoever may reference a table can give a foreign key on a
+-- table of his own such a name.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -260,6 +261,7 @@ BEGIN
             FROM unnest(work.shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
+                                     AND k.conrelid IN (SELECT x.relid FROM unnest(work.shadows) x)
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
             CROSS JOIN LATERAL snowflake._step(
                 CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
@@ -320,7 +322,7 @@ BEGIN
     END LOOP;
     RETURN QUERY
         SELECT step.* FROM snowflake._views_on_shadows(work.shadows) v, snowflake._drop_view_on_shadows(v) step
-            WHERE v NOT IN (SELECT t.twin FROM unnest(work.views) t);
+            WHERE v NOT IN (SELECT t.twin FROM unnest(work.views) t) AND snowflake._is_taken_along(part.owner, snowflake._owner(v));
     RETURN QUERY SELECT * FROM snowflake._kinds_drops(dependents);
     IF to_ids THEN
         RETURN QUERY SELECT * FROM snowflake._identity_steps(part, dependents);

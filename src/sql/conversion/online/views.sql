@@ -342,7 +342,7 @@ BEGIN
     IF NOT snowflake._lock(twin) THEN
         RAISE EXCEPTION 'what takes the place of materialized view % is gone', view USING ERRCODE = 'undefined_table';
     END IF;
-    PERFORM snowflake._hold_schema(twin);
+    PERFORM snowflake._hold_names(ARRAY[twin]);
     -- Then nobody else comes to own a table whose code runs, and what the query reads stays what it is.
     PERFORM snowflake._lock_what_is_read(ARRAY[
         snowflake._dependent(('pg_class'::regclass, twin, 1, false), kind => 'view', relid => twin)]);

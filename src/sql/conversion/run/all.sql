@@ -26,7 +26,7 @@ END
 $function$;
 
 -- Converts a sequence, and warns of what the conversion leaves as it is, unless that was told before. Warns of what stands
--- in the way of it.
+-- in the way of it, sessions that hold its tables among that: no owner keeps the sequences of others from being converted.
 CREATE FUNCTION snowflake._convert_if_possible(
         seq regclass, wishes snowflake._conversion_wishes, caller_search_path text,
         INOUT told text[],
@@ -60,12 +60,12 @@ EXCEPTION WHEN OTHERS THEN
     IF NOT EXISTS (SELECT FROM pg_class WHERE oid = seq) THEN
         RETURN; -- It was dropped meanwhile, perhaps by code of its owner that a conversion before has run.
     END IF;
-    IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
+    IF snowflake._event_trigger_failures() > failures_before THEN
         RAISE;
     END IF;
     GET STACKED DIAGNOSTICS obstacles = PG_EXCEPTION_DETAIL;
     RAISE WARNING 'sequence % is not converted', name
-        USING DETAIL = coalesce(nullif(obstacles, ''), SQLERRM);
+        USING DETAIL = concat_ws(E'\n', CASE WHEN obstacles = '' OR SQLSTATE = '55P03' THEN SQLERRM END, nullif(obstacles, ''));
     is_converted := false;
 END
 $function$;
@@ -92,6 +92,9 @@ BEGIN
     converted := 0;
     refused := 0;
     FOREACH seq IN ARRAY snowflake._sequences_in_use(schema) LOOP
+        IF pg_catalog.texteq(pg_catalog.current_setting('lock_timeout'), '0') THEN
+            PERFORM pg_catalog.set_config('lock_timeout', '10min', true);
+        END IF;
         SELECT tried.told, tried.is_converted INTO told, is_converted
             FROM snowflake._convert_if_possible(seq, wishes, pg_catalog.current_setting('search_path'), told) tried;
         IF is_converted THEN

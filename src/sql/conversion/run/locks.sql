@@ -62,8 +62,7 @@ BEGIN
             awaited := snowflake._try_to_lock(wanted, latest);
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-                -- The commands name their relations: nobody puts another in the place of a schema.
-                PERFORM snowflake._hold_schema(relation) FROM unnest(wanted) relation;
+                PERFORM snowflake._hold_names(wanted);
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 IF state.wanted <@ wanted IS NOT FALSE THEN

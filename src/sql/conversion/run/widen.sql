@@ -71,7 +71,7 @@ DECLARE
             ORDER BY x.relid::oid);
 BEGIN
     PERFORM snowflake._lock_all(locked, current_setting('lock_timeout')::interval);
-    PERFORM snowflake._hold_schema(relation) FROM unnest(locked) relation;
+    PERFORM snowflake._hold_names(locked);
     PERFORM snowflake._as_of_now('SELECT snowflake._require_widening($1)', altered);
     PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
 END
