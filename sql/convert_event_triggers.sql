@@ -99,6 +99,27 @@ SELECT count(*) > 0 AS elsewhere FROM elsewhere.audit;
 SELECT count(*) - (SELECT count FROM before) AS here FROM audit;
 SHOW search_path;
 
+-- Commands wait a minute for what is locked besides, or for lock_timeout; those of a stage no longer than a try for locks.
+CREATE FUNCTION patience() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE '% waits for a lock at most %', tg_tag,
+        CASE WHEN current_setting('lock_timeout')::interval BETWEEN '1 ms' AND current_setting('deadlock_timeout')::interval / 2
+             THEN 'half of deadlock_timeout' ELSE current_setting('lock_timeout') END;
+END $$;
+CREATE TABLE patient (id serial);
+CREATE VIEW patient_view AS SELECT id FROM patient;
+CREATE TABLE shadowed (id serial);
+CREATE EVENT TRIGGER regress_snowflake_patience ON ddl_command_start WHEN TAG IN ('CREATE VIEW', 'CREATE TRIGGER') EXECUTE FUNCTION patience();
+BEGIN;
+SELECT snowflake.convert_sequence_to_snowflake('patient_id_seq');
+ROLLBACK;
+SET lock_timeout = '5s';
+SELECT snowflake.convert_sequence_to_snowflake('patient_id_seq');
+SELECT snowflake._add_shadows('shadowed_id_seq', 'shadowed');
+SHOW lock_timeout;
+RESET lock_timeout;
+DROP EVENT TRIGGER regress_snowflake_patience;
+
 SET client_min_messages = warning;
 DROP EVENT TRIGGER regress_snowflake_audit_1;
 DROP EVENT TRIGGER regress_snowflake_audit_2;

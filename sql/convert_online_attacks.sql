@@ -319,6 +319,18 @@ SELECT snowflake.convert_sequence_to_snowflake('taken_back_id_seq', online => tr
 SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'snowflake_0123456789abcdef' ORDER BY 1;
 SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relname LIKE 'on\_%' AND relnamespace = 'forged'::regnamespace ORDER BY 1;
 DROP TABLE swapped, taken_back CASCADE;
+-- Nor does a trigger on a partition, with the name of that of the conversion.
+SET ROLE online_owner;
+CREATE TABLE whole (id serial, day date NOT NULL, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+CREATE TABLE part PARTITION OF whole DEFAULT;
+GRANT TRIGGER ON part TO online_forger;
+RESET ROLE;
+SELECT forge('part', '~snowflake_id', 'NEW.id IS NULL', 'forged.whole_id_seq');
+SET ROLE online_owner;
+SELECT snowflake._add_shadows('whole_id_seq', 'whole');
+SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgrelid IN ('whole'::regclass, 'part'::regclass) ORDER BY 1;
+RESET ROLE;
+DROP TABLE whole;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;
 CREATE SCHEMA "of the snowflake" AUTHORIZATION online_dropper;

@@ -121,7 +121,8 @@ BEGIN
             FROM unnest(classes, objects) o(class, object)
             JOIN pg_depend d ON d.classid = o.class AND d.objid = o.object
             LEFT JOIN pg_trigger t ON o.class = 'pg_trigger'::regclass AND t.oid = o.object
-            WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal, false)
+            -- The clone of a trigger on a partition calls what the trigger does.
+            WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal OR t.tgparentid <> 0, false)
               -- A TOAST table stays with its table, which may take the name of another, and runs no code.
               AND NOT EXISTS (SELECT FROM pg_class c
                                   LEFT JOIN pg_index x ON x.indexrelid = c.oid

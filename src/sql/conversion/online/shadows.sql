@@ -278,18 +278,20 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = x.relid AND a.attnum = x.attnum
             WHERE x.relid = tab
     LOOP
+        -- Another role has made the trigger, on the table or a partition, or somebody has disabled it.
+        RETURN QUERY
+            SELECT step.*
+                FROM snowflake._table_tree(tab) member
+                JOIN pg_trigger t ON t.tgrelid = member AND t.tgname = snowflake._shadow_trigger_name(s.attname) AND t.tgparentid = 0
+                                 AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
+                CROSS JOIN LATERAL snowflake._step(format('DROP TRIGGER %I ON %s', t.tgname, member), snowflake._owner(member)) step
+                WHERE NOT s.is_kept;
         RETURN QUERY
             SELECT step.*
                 FROM (VALUES
                     (s.shadow IS NULL,
                      format('ALTER TABLE %s ADD COLUMN %I bigint', s.relid, s.shadow_name),
                      format('ACCESS EXCLUSIVE lock on %s', s.relid)),
-                    -- Another role has made the trigger, or somebody has disabled it.
-                    (NOT s.is_kept
-                         AND EXISTS (SELECT FROM pg_trigger t
-                                         WHERE t.tgrelid = s.relid AND t.tgname = snowflake._shadow_trigger_name(s.attname)
-                                           AND t.tgfoid = 'snowflake._keep_shadow()'::regprocedure),
-                     format('DROP TRIGGER %I ON %s', snowflake._shadow_trigger_name(s.attname), s.relid), NULL),
                     (NOT s.is_kept,
                      format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW '
                             'WHEN (NEW.%I IS DISTINCT FROM NEW.%I OR NEW.%4$I IS NULL) EXECUTE FUNCTION snowflake._keep_shadow(%L)',

@@ -259,6 +259,7 @@ BEGIN
     END IF;
     state := snowflake._state_under_locks(request, snowflake._patience_of_stage());
     state.run_path := snowflake._run_path(caller_search_path);
+    state.patience := snowflake._longest_try();
     PERFORM snowflake._rehearse(state);
 END
 $function$;

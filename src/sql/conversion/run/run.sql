@@ -98,11 +98,13 @@ EXCEPTION
 END
 $function$;
 
--- Runs the commands of a plan; raises an error that names all of those that failed.
+-- Runs the commands of a plan; raises an error that names all of those that failed. All of the caller's is locked by now, and
+-- others queue behind that: no command waits long for a table of somebody else, which a foreign key or a rule names.
 CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET check_function_bodies = off
+    SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
     -- The commands may drop the sequence or table, so its kind is read first.
@@ -114,6 +116,7 @@ DECLARE
     started timestamptz;
     obstacles text[] := '{}';
 BEGIN
+    PERFORM snowflake._wait_at_most(state.patience);
     FOREACH step IN ARRAY state.plan LOOP
         IF step.command IS NULL THEN
             RAISE NOTICE '%', step.effect;
@@ -188,6 +191,9 @@ BEGIN
         PERFORM snowflake._require_smaller_numbers(state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
+    state.patience := CASE WHEN coalesce(request.stage, 'merge') = 'merge' -- takes long
+                           THEN coalesce(nullif(current_setting('lock_timeout')::interval, '0'), '1 min')
+                           ELSE snowflake._longest_try() END;
     PERFORM snowflake._rehearse(state);
     PERFORM snowflake._run_steps(state);
     RETURN snowflake._as_of_now('SELECT snowflake._require_outcome($1)', state);

@@ -26,6 +26,7 @@ CREATE TYPE snowflake._conversion_state AS (
     plan snowflake._conversion_step[],
     emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one
     run_path text,             -- the search_path for the functions that the commands call
+    patience interval,         -- with which the commands wait for each lock that they take besides
     altered integer,           -- how many columns the plan alters
     always boolean,            -- whether an identity among them is GENERATED ALWAYS
     meant snowflake._meant_default[],
