@@ -106,6 +106,23 @@ RESET ROLE;
 DELETE FROM pglogical.replication_set_table WHERE set_att_list IS NULL;
 INSERT INTO pglogical.subscription VALUES (1);
 SELECT effect FROM plan WHERE effect ~ 'pglogical|receives' ORDER BY step;
+-- To plan a query on a table runs code of its owner, which must not be that of an ordinary role.
+CREATE FUNCTION tell(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS
+    $$ BEGIN RAISE WARNING 'code of the owner runs'; RETURN $1; END $$;
+ALTER EXTENSION pglogical ADD TABLE pglogical.subscription;
+SET client_min_messages = error;
+CREATE INDEX told ON pglogical.subscription ((sub_id::bigint + tell(1)));
+CREATE INDEX told_too ON pglogical.replication_set_table ((set_id::bigint + tell(1)));
+ALTER TABLE pglogical.subscription OWNER TO regress_sender;
+ALTER TABLE pglogical.replication_set_table OWNER TO regress_sender;
+SET client_min_messages = warning;
+SELECT snowflake._receives_no_claims();
+SELECT (snowflake._replicated_by('pglogical', 'sent')).is_sent IS NULL AS may_not_be_read;
+SET client_min_messages = error;
+ALTER EXTENSION pglogical DROP TABLE pglogical.subscription;
+DROP INDEX pglogical.told, pglogical.told_too;
+ALTER TABLE pglogical.replication_set_table OWNER TO CURRENT_USER;
+ALTER TABLE pglogical.subscription OWNER TO CURRENT_USER;
 UPDATE pg_extension SET extname = 'spock' WHERE extname = 'pglogical';
 ALTER SCHEMA pglogical RENAME TO spock;
 SELECT * FROM plan;

@@ -42,7 +42,7 @@ DECLARE
     subscriptions constant regclass := snowflake._table_of('pglogical', 'subscription');
     by_pglogical boolean := (SELECT r.is_sent FROM snowflake._replicated_by('pglogical', tab) r);
 BEGIN
-    IF by_pglogical AND has_table_privilege(subscriptions, 'SELECT') THEN
+    IF by_pglogical AND snowflake._may_be_read(subscriptions) THEN
         EXECUTE format('SELECT EXISTS (SELECT FROM %s)', subscriptions) INTO by_pglogical;
     END IF;
     RETURN by_pglogical OR EXISTS (SELECT FROM pg_subscription_rel r WHERE r.srrelid = tab);

@@ -367,7 +367,7 @@ DECLARE
 BEGIN
     IF sets IS NULL THEN
         is_sent := false;
-    ELSIF has_schema_privilege((SELECT relnamespace FROM pg_class WHERE oid = sets), 'USAGE') AND has_table_privilege(sets, 'SELECT') THEN
+    ELSIF snowflake._may_be_read(sets) THEN
         EXECUTE format('SELECT count(*) > 0, bool_or(set_att_list IS NULL) FROM %s WHERE set_reloid = $1', sets)
             INTO is_sent, sends_new_columns USING tab;
     END IF;

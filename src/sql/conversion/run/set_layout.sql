@@ -20,8 +20,11 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Choose a layout from: SELECT name, nodes, epoch, last_timestamp FROM snowflake.layouts;';
     END IF;
-    -- The command locks the sequence against nextval. An error takes it back.
-    EXECUTE format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout));
+    -- Against nextval, and renaming: the command names the sequence. An error takes it back.
+    PERFORM snowflake._lock_all(ARRAY[seq::oid], current_setting('lock_timeout')::interval);
+    PERFORM snowflake._hold_names(ARRAY[seq::oid]);
+    PERFORM snowflake._run_as(format('ALTER SEQUENCE %s MINVALUE %s', seq, snowflake._minimum_for(seq, layout)), snowflake._owner(seq),
+                              'pg_catalog, pg_temp', NULL);
     part := snowflake._part(seq, ARRAY(SELECT c FROM snowflake._conversion_columns(seq) c), layout => layout);
     PERFORM snowflake._require_fitting_layout(part);
     PERFORM snowflake._require_smaller_numbers(part);
