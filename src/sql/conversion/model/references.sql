@@ -168,35 +168,6 @@ BEGIN
 END
 $function$;
 
--- Finds what shares its name and schema with a function or operator and belongs to somebody else who may not act for a
--- role. Read again for bigints, an expression could find that in its place: another overload, or a type, whose name can
--- stand for a cast.
-CREATE FUNCTION snowflake._rivals(
-        ref_class oid, ref_object oid, role oid,
-        OUT class oid, OUT oid oid, OUT owner oid)
-    RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT x.class, x.oid, x.owner
-            FROM (SELECT ref_class, other.oid, other.proowner, p.proowner
-                      FROM pg_proc p
-                      JOIN pg_proc other ON other.proname = p.proname AND other.pronamespace = p.pronamespace
-                      WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
-                  UNION ALL
-                  SELECT 'pg_type'::regclass, y.oid, y.typowner, p.proowner
-                      FROM pg_proc p JOIN pg_type y ON y.typname = p.proname AND y.typnamespace = p.pronamespace
-                      WHERE ref_class = 'pg_proc'::regclass AND p.oid = ref_object
-                  UNION ALL
-                  SELECT ref_class, other.oid, other.oprowner, o.oprowner
-                      FROM pg_operator o
-                      JOIN pg_operator other ON other.oprname = o.oprname AND other.oprnamespace = o.oprnamespace
-                      WHERE ref_class = 'pg_operator'::regclass AND o.oid = ref_object) x(class, oid, owner, present)
-            WHERE x.owner <> x.present AND NOT snowflake._may_act_for(x.owner, role);
-END
-$function$;
-
 -- Returns the names of what objects refer to, for each of them. What is not made again has an OID besides: another of the
 -- same name may take its place, where somebody renames a schema.
 CREATE FUNCTION snowflake._sources(classes oid[], objects oid[])

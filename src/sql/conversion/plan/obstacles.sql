@@ -305,32 +305,6 @@ BEGIN
 END
 $function$;
 
--- Lists the functions and operators that could take the place of others once columns are bigints.
-CREATE FUNCTION snowflake._obstacles_of_rivals(
-        columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT format('%s, which %I owns, could take the place of %s in %s: rename one of the two',
-                      pg_describe_object(rival.class, rival.oid, 0), pg_get_userbyid(rival.owner),
-                      pg_describe_object(r.ref_class, r.ref_object, 0), pg_describe_object(r.class, r.object, 0))
-            FROM (SELECT array_agg(x.class) AS classes, array_agg(x.object) AS objects
-                      FROM snowflake._reached(ARRAY(SELECT c.relid::oid FROM unnest(columns) c WHERE c.widened)) x) reached
-            CROSS JOIN LATERAL snowflake._references(reached.classes, reached.objects) r
-            CROSS JOIN LATERAL (
-                SELECT * FROM snowflake._rivals(r.ref_class, r.ref_object, snowflake._owner_of(r.class, r.object))
-                    WHERE r.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-            ) rival
-            WHERE EXISTS (SELECT FROM unnest(dependents) d WHERE d.classid = r.class AND d.objid = r.object)
-               OR EXISTS (SELECT FROM pg_depend e
-                              JOIN unnest(columns) x ON x.relid = e.refobjid AND x.attnum = e.refobjsubid
-                              WHERE e.classid = r.class AND e.objid = r.object
-                                AND e.refclassid = 'pg_class'::regclass AND x.widened);
-END
-$function$;
-
 -- Lists the temporary objects of other sessions that a conversion would have to change. No session alters the
 -- temporary tables of another one, or makes its views again.
 CREATE FUNCTION snowflake._obstacles_of_sessions(
@@ -409,7 +383,6 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_tables(columns)
                   UNION ALL SELECT snowflake._partition_obstacles(columns, layout)
                   UNION ALL SELECT snowflake._obstacles_of_foreign_keys(columns)
-                  UNION ALL SELECT snowflake._obstacles_of_rivals(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_callers(seq, columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_authors(columns, dependents)
                   UNION ALL SELECT snowflake._obstacles_of_rights(seq, columns, dependents)

@@ -27,8 +27,7 @@ CREATE FUNCTION snowflake._obstacles_of_widening(altered snowflake._conversion_c
 BEGIN
     RETURN QUERY
         SELECT o FROM (SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
-                       UNION ALL SELECT snowflake._obstacles_of_foreign_keys(ARRAY[altered])
-                       UNION ALL SELECT snowflake._obstacles_of_rivals(ARRAY[altered], '{}')) x(o)
+                       UNION ALL SELECT snowflake._obstacles_of_foreign_keys(ARRAY[altered])) x(o)
             ORDER BY o COLLATE "C";
 END
 $function$;
