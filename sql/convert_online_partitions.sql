@@ -164,6 +164,11 @@ SELECT * FROM changed();
 \set ECHO none
 SELECT * FROM steps('region_id_seq') WHERE steps !~ 'convert_seq' \gexec
 \set ECHO all
+-- What there is to do is found out under a lock that lets others read and write.
+BEGIN;
+SELECT (snowflake._state_under_locks(snowflake._request('region_id_seq', stage => 'swap'), '1 min')).altered;
+SELECT mode FROM pg_locks WHERE relation = 'sale_2025'::regclass AND pid = pg_backend_pid() AND mode <> 'AccessShareLock' ORDER BY mode;
+ROLLBACK;
 SELECT pg_stat_force_next_flush();
 BEGIN;
 SELECT snowflake.convert_sequence_to_snowflake('region_id_seq', online => true);

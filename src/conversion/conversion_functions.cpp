@@ -283,7 +283,7 @@ Datum snowflake_may_act_for(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(server::may_act_for(PG_GETARG_OID(0), PG_GETARG_OID(1)));
 }
 
-// _run_as(text, oid, text, text) returns bigint
+// _run_as(text, oid, text, text, jsonb) returns bigint
 SNOWFLAKE_FUNCTION(snowflake_run_as);
 Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -293,7 +293,9 @@ Datum snowflake_run_as(PG_FUNCTION_ARGS) {
     const bool returned =
         runner::run(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
                     PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-                    PG_ARGISNULL(3) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(3)), &result);
+                    {.query = PG_ARGISNULL(3) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(3)),
+                     .argument = fcinfo->args[4]},
+                    &result);
     if (!returned)
         PG_RETURN_NULL();
     PG_RETURN_INT64(result);
@@ -331,6 +333,13 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
 SNOWFLAKE_FUNCTION(snowflake_hold_definition);
 Datum snowflake_hold_definition(PG_FUNCTION_ARGS) {
     relation_close(relations::open(PG_GETARG_OID(0), AccessShareLock), NoLock);
+    PG_RETURN_VOID();
+}
+
+// _freeze_definition(oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_freeze_definition);
+Datum snowflake_freeze_definition(PG_FUNCTION_ARGS) {
+    (void)relations::lock(PG_GETARG_OID(0), ShareUpdateExclusiveLock);
     PG_RETURN_VOID();
 }
 

@@ -11,14 +11,15 @@ void require_rows(int status) {
                 errmsg("a query that returns rows is needed"));
 }
 
-void execute_as_of_now(const char *text, int parameters, Oid *types, Datum *values) {
+void execute_as_of_now(const char *text, int parameters, Oid *types, Datum *values,
+                       const char *nulls) {
     PreventCommandIfParallelMode("_as_of_now()"); // which cannot take the latest snapshot
     SPIPlanPtr plan = SPI_prepare(text, parameters, types);
     if (plan == nullptr)
         require_rows(SPI_result);
     Snapshot latest = RegisterSnapshot(GetLatestSnapshot());
     require_rows(
-        SPI_execute_snapshot(plan, values, nullptr, latest, InvalidSnapshot, true, false, 0));
+        SPI_execute_snapshot(plan, values, nulls, latest, InvalidSnapshot, true, false, 0));
     UnregisterSnapshot(latest);
 }
 
@@ -57,11 +58,13 @@ void run(const char *text, const Row &parameter) {
     SPI_finish();
 }
 
-void run_as_of_now(const char *text, Oid argument, const List *first, const List *second) {
-    Oid types[] = {OIDOID, OIDARRAYOID, OIDARRAYOID};
-    Datum values[] = {ObjectIdGetDatum(argument), array_of(first), array_of(second)};
+void run_as_of_now(const char *text, Oid argument, const List *first, const List *second,
+                   const NullableDatum &json) {
+    Oid types[] = {OIDOID, OIDARRAYOID, OIDARRAYOID, JSONBOID};
+    Datum values[] = {ObjectIdGetDatum(argument), array_of(first), array_of(second), json.value};
+    const char nulls[] = {' ', ' ', ' ', json.isnull ? 'n' : ' '};
     SPI_connect();
-    execute_as_of_now(text, 3, types, values);
+    execute_as_of_now(text, 4, types, values, nulls);
     SPI_finish();
 }
 
@@ -69,7 +72,7 @@ std::optional<Datum> row_as_of_now(const char *text, const Row &parameter) {
     Oid type = parameter.type;
     Datum value = parameter.value;
     SPI_connect();
-    execute_as_of_now(text, 1, &type, &value);
+    execute_as_of_now(text, 1, &type, &value, nullptr);
     const std::optional<Datum> result = first_value();
     SPI_finish();
     return result;

@@ -18,10 +18,11 @@ Row row_of(Datum argument);
 // Runs a query as the current role. Raises its errors, and 42601 if it is none that returns rows.
 void run(const char *text, const Row &parameter);
 
-// Runs a query that changes nothing, on an OID and two lists of OIDs as $1 to $3, and with a
-// snapshot of now: a function in it that is STABLE sees what has been committed by then, whatever
+// Runs a query that changes nothing, on an OID, two lists of OIDs and a jsonb as $1 to $4, and with
+// a snapshot of now: a function in it that is STABLE sees what has been committed by then, whatever
 // the isolation level. Raises what run() does.
-void run_as_of_now(const char *text, Oid argument, const List *first, const List *second);
+void run_as_of_now(const char *text, Oid argument, const List *first, const List *second,
+                   const NullableDatum &json);
 
 // Does the same, and returns the composite value in the first column of the first row, allocated in
 // the current memory context; none: the query returned no row, or null. Raises 42804 as well, if

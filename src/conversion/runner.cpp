@@ -13,7 +13,7 @@ namespace {
 // The check that runs once the command has looked up its names. None if run_path is null.
 struct Pending {
     const char *run_path;
-    const char *check;
+    Check check;
     Oid caller;
     int caller_context;
     MemoryContext context; // of the lists
@@ -29,7 +29,7 @@ needs_fmgr_hook_type next_needs_hook = nullptr;
 // stays pending: code that catches the error must not run the rest of the command unchecked.
 void run_check(Oid callee) {
     const Pending due = pending;
-    if (due.check == nullptr)
+    if (due.check.query == nullptr)
         return;
     Oid role = InvalidOid;
     int context = 0;
@@ -38,7 +38,7 @@ void run_check(Oid callee) {
     {
         pending = {};
         SetUserIdAndSecContext(due.caller, due.caller_context);
-        query::run_as_of_now(due.check, callee, due.classes, due.objects);
+        query::run_as_of_now(due.check.query, callee, due.classes, due.objects, due.check.argument);
     }
     PG_FINALLY();
     { pending = due; }
@@ -76,7 +76,7 @@ bool is_strangers(Oid function) {
 // server, which would hide a function in SQL.
 bool needs_hook(Oid function) {
     return (next_needs_hook != nullptr && next_needs_hook(function)) ||
-           (unlikely(pending.check != nullptr) && is_strangers(function));
+           (unlikely(pending.check.query != nullptr) && is_strangers(function));
 }
 
 // An event trigger that runs after the command may evaluate what the command has made.
@@ -199,7 +199,7 @@ bool execute(const char *command, std::int64_t *result) {
 
 } // namespace
 
-bool run(const char *command, Oid role, const char *run_path, const char *check,
+bool run(const char *command, Oid role, const char *run_path, const Check &check,
          std::int64_t *result) {
     install_hooks();
     const Node *statement = statement_of(command);

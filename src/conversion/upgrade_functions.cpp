@@ -27,7 +27,7 @@ Datum snowflake_run_outside_script(PG_FUNCTION_ARGS) {
     PG_TRY();
     {
         std::int64_t unused = 0;
-        (void)runner::run(command, GetUserId(), nullptr, nullptr, &unused);
+        (void)runner::run(command, GetUserId(), nullptr, {}, &unused);
     }
     PG_FINALLY();
     { creating_extension = in_script; }

@@ -20,6 +20,13 @@ CREATE FUNCTION snowflake._hold_definition(relation oid)
     AS 'MODULE_PATHNAME', 'snowflake_hold_definition'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Keeps a relation of the caller from being altered in any way, and from getting indexes, keys, triggers or comments, until the
+-- transaction ends. Readers and writers do not wait.
+CREATE FUNCTION snowflake._freeze_definition(relation oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_freeze_definition'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 -- Keeps a schema from being renamed until the transaction ends, if the caller can act for a role that may use it.
 CREATE FUNCTION snowflake._hold_schema(schema oid, role oid)
     RETURNS void
@@ -54,9 +61,9 @@ CREATE FUNCTION snowflake._longest_try()
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN pg_catalog.current_setting('deadlock_timeout')::interval * (0.25 + random() / 4);
 
--- Tries to lock relations of the caller, all or none, until a time; NULL: however long it takes. Returns the one that it did
--- not get; NULL: it has all.
-CREATE FUNCTION snowflake._try_to_lock(relations oid[], latest timestamptz)
+-- Tries to lock relations of the caller, or their definitions, all or none, until a time; NULL: however long it takes. Returns
+-- the one that it did not get; NULL: it has all.
+CREATE FUNCTION snowflake._try_to_lock(relations oid[], latest timestamptz, only_definitions boolean DEFAULT false)
     RETURNS oid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
@@ -65,7 +72,11 @@ DECLARE
 BEGIN
     FOREACH asked IN ARRAY coalesce(relations, '{}') LOOP
         PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-        PERFORM snowflake._lock(asked);
+        IF only_definitions THEN
+            PERFORM snowflake._freeze_definition(asked);
+        ELSE
+            PERFORM snowflake._lock(asked);
+        END IF;
     END LOOP;
     RETURN NULL;
 EXCEPTION WHEN lock_not_available THEN

@@ -114,7 +114,8 @@ CREATE FUNCTION snowflake._may_act_for(author oid, role oid)
 -- Runs a command with the rights of a role, in a security-restricted operation. Users' code that it runs finds the
 -- search_path run_path. A query, which the caller could run, checks what the command has made, objects $3 of the classes $2,
 -- before any of that code runs. Until then it is asked for each function of somebody who may not act for the role: $1, else 0.
-CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, query text)
+-- Its $4 is the argument.
+CREATE FUNCTION snowflake._run_as(command text, role oid, run_path text, query text, argument jsonb DEFAULT NULL)
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'snowflake_run_as'
     LANGUAGE C VOLATILE PARALLEL UNSAFE;

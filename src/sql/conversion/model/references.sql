@@ -121,6 +121,8 @@ BEGIN
             FROM unnest(classes, objects) o(class, object)
             JOIN pg_depend d ON d.classid = o.class AND d.objid = o.object
             LEFT JOIN pg_trigger t ON o.class = 'pg_trigger'::regclass AND t.oid = o.object
+            LEFT JOIN pg_class part ON o.class = 'pg_class'::regclass AND part.oid = o.object
+            LEFT JOIN pg_class used ON d.refclassid = 'pg_class'::regclass AND used.oid = d.refobjid
             -- The clone of a trigger on a partition calls what the trigger does.
             WHERE d.deptype <> 'e' AND NOT coalesce(t.tgisinternal OR t.tgparentid <> 0, false)
               -- A TOAST table stays with its table, which may take the name of another, and runs no code.
@@ -130,10 +132,8 @@ BEGIN
                                   WHERE o.class = 'pg_class'::regclass AND c.oid = o.object AND 't' IN (c.relkind, toasted.relkind))
               -- The part that a partition has of an index is made from the whole, under a name that the server
               -- chooses. A foreign key runs no code of the unique index, by no expression, that it depends on.
-              AND NOT EXISTS (SELECT FROM pg_class i
-                                  WHERE i.relkind IN ('i', 'I')
-                                    AND (o.class = 'pg_class'::regclass AND i.oid = o.object AND i.relispartition
-                                         OR d.refclassid = 'pg_class'::regclass AND i.oid = d.refobjid));
+              AND NOT coalesce(part.relkind IN ('i', 'I') AND part.relispartition, false)
+              AND NOT coalesce(used.relkind IN ('i', 'I'), false);
 END
 $function$;
 
@@ -188,7 +188,7 @@ BEGIN
             SELECT o.ref_class, o.ref_object,
                    named.name || CASE WHEN o.ref_class IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_extension'::regclass)
                                            OR named.name LIKE 'extension %' OR named.name LIKE 'sequence %'
-                                           OR EXISTS (SELECT FROM dependent d WHERE d.class = o.ref_class AND d.object = o.ref_object)
+                                           OR (o.ref_class, o.ref_object) IN (SELECT d.class, d.object FROM dependent d)
                                       THEN '' ELSE format(' (OID %s)', o.ref_object) END AS name
                 FROM (SELECT DISTINCT ref_class, ref_object FROM r) o
                 CROSS JOIN LATERAL snowflake._source_of(o.ref_class, o.ref_object) named(name)
@@ -221,6 +221,7 @@ CREATE FUNCTION snowflake._require_sources(expected jsonb, present jsonb)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
+    known constant jsonb := expected -> 'references';
     differences text[];
 BEGIN
     -- An object that was not there before is not one that is made again. The extension itself, and the
@@ -230,9 +231,9 @@ BEGIN
             FROM jsonb_each(present) now(name, sources)
             CROSS JOIN LATERAL jsonb_object_keys(now.sources) source
             CROSS JOIN LATERAL regexp_replace(source, ' [(]OID [0-9]+[)]$', '') plain(name)
-            WHERE expected -> 'references' ? now.name
+            WHERE known ? now.name
               -- An object that is made again itself has no OID.
-              AND NOT expected -> 'references' -> now.name ?| ARRAY[source, plain.name]
+              AND NOT known -> now.name ?| ARRAY[source, plain.name]
               AND source <> snowflake._source_of('pg_proc'::regclass, 'snowflake.nextval(regclass)'::regprocedure)
               AND source IS DISTINCT FROM expected ->> 'sequence'
             ORDER BY 1);
@@ -254,13 +255,16 @@ $function$;
 
 -- Raises an error if an object that a command has made refers to something that it did not refer to, or, while a command
 -- looks up its names, if it calls a function that none of the objects has called: one of somebody who may not act for the
--- current role.
+-- current role. It is called for few objects, often, and the server plans its queries once a session.
 CREATE FUNCTION snowflake._require_meaning(
         expected jsonb,
         callee oid,                   -- 0: none
         classes oid[], objects oid[]) -- that have been made; a relation of the class pg_attrdef stands for its defaults
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET enable_hashjoin = off
+    SET enable_mergejoin = off
+    SET plan_cache_mode = force_generic_plan
     AS $function$
 BEGIN
     IF callee = 0 THEN

@@ -31,15 +31,53 @@ BEGIN
 END
 $function$;
 
+-- Counts what depends on relations and on their row types, in a number that changes with each object.
+CREATE FUNCTION snowflake._dependents_of(relations oid[])
+    RETURNS numeric
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT sum(hash_record_extended(d, 0)::numeric)
+            FROM unnest(relations) x(oid)
+            JOIN pg_class c ON c.oid = x.oid
+            LEFT JOIN pg_type y ON y.oid = c.reltype
+            CROSS JOIN LATERAL (
+                SELECT * FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = c.oid
+                UNION ALL
+                SELECT * FROM pg_depend WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+            ) d);
+END
+$function$;
+
+-- Returns a relation among some for which another session waits; NULL: there is none.
+CREATE FUNCTION snowflake._awaited(relations oid[])
+    RETURNS oid
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT l.relation FROM pg_locks l
+                WHERE l.locktype = 'relation' AND NOT l.granted AND l.relation = ANY (relations)
+                  AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                LIMIT 1);
+END
+$function$;
+
 -- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with;
 -- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
 -- the sequence: then there is one more try. The state that is returned was read when all locks were there.
+--
+-- The swap of many partitions takes a second to read its state, for which clients are not to wait. Its state is read when all
+-- definitions are locked, which lets clients read and write, and is good as long as no view or routine has come to depend on a
+-- relation until all locks were there. Another session that waits for one of them meanwhile could wait long enough to look for a
+-- deadlock, and the swap gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
+    reads_first constant boolean := coalesce(request.stage IN ('rehearsal', 'shadows', 'key', 'swap', 'cancel'), false);
     deadline constant timestamptz := clock_timestamp() + nullif(patience, interval '0');
     tries integer := -1;
     started timestamptz; -- when the try asked for its first lock
@@ -47,6 +85,7 @@ DECLARE
     awaited oid;         -- what the last try did not get
     met text;            -- who held it
     wanted oid[] := '{}';
+    dependents numeric;
     state snowflake._conversion_state;
 BEGIN
     LOOP
@@ -59,13 +98,21 @@ BEGIN
             END IF;
             started := clock_timestamp();
             latest := least(started + snowflake._longest_try(), deadline);
-            awaited := snowflake._try_to_lock(wanted, latest);
+            awaited := snowflake._try_to_lock(wanted, latest, only_definitions => reads_first);
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._hold_names(wanted);
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
-                IF state.wanted <@ wanted IS NOT FALSE THEN
+                IF reads_first AND state.wanted <@ wanted THEN
+                    dependents := snowflake._dependents_of(wanted);
+                    awaited := snowflake._awaited(wanted);
+                    started := clock_timestamp();
+                    latest := least(started + snowflake._longest_try(), deadline);
+                    awaited := coalesce(awaited, snowflake._try_to_lock(wanted, latest));
+                END IF;
+                IF awaited IS NULL AND state.wanted <@ wanted IS NOT FALSE
+                   AND (NOT reads_first OR dependents IS NOT DISTINCT FROM snowflake._dependents_of(wanted)) THEN
                     PERFORM snowflake._require_visible(state.constraints);
                     RETURN state;
                 END IF;

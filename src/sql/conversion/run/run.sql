@@ -81,7 +81,7 @@ DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
 BEGIN
     PERFORM snowflake._run_as(command, quote_ident(coalesce(role, current_user))::regrole, run_path,
-                              format('SELECT snowflake._require_meaning(%L, $1, $2, $3)', expected));
+                              'SELECT snowflake._require_meaning($4, $1, $2, $3)', expected);
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation

@@ -15,7 +15,7 @@ BEGIN
                                           WHERE a.attrelid = tab AND a.attname = _widen_as_owner.attname
                                             AND a.atttypid IN ('smallint[]'::regtype, 'integer[]'::regtype))),
                               snowflake._owner(tab), snowflake._run_path(caller_search_path),
-                              format('SELECT snowflake._require_meaning(%L, $1, $2, $3)', snowflake._references_by_name(ARRAY[tab::oid])));
+                              'SELECT snowflake._require_meaning($4, $1, $2, $3)', snowflake._references_by_name(ARRAY[tab::oid]));
 END
 $function$;
 
