@@ -14,7 +14,8 @@ $$;
 -- All that the tables have but the types and the order of their columns.
 CREATE VIEW definitions AS
     SELECT 'column', a.attrelid::regclass::text AS relation, a.attname::text AS name,
-           concat_ws(' ', a.attnotnull, a.attinhcount, a.attidentity, a.attstattarget, col_description(a.attrelid, a.attnum),
+           concat_ws(' ', a.attnotnull, a.attinhcount, CASE WHEN NOT c.relispartition THEN a.attidentity ELSE '' END,
+                     coalesce(a.attstattarget, -1), col_description(a.attrelid, a.attnum),
                      regexp_replace(pg_get_expr(f.adbin, f.adrelid), 'snowflake[.]', '')) AS definition
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
         LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
