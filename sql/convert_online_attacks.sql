@@ -317,7 +317,8 @@ SELECT build_on('taken_back');
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('taken_back_id_seq', online => true);
 SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'snowflake_0123456789abcdef' ORDER BY 1;
-SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relname LIKE 'on\_%' AND relnamespace = 'forged'::regnamespace ORDER BY 1;
+SELECT relname, regexp_replace(pg_get_viewdef(oid), 'snowflake_[0-9a-f]{16}[.]', '') AS pg_get_viewdef
+    FROM pg_class WHERE relname LIKE 'on\_%' AND relnamespace = 'forged'::regnamespace ORDER BY 1;
 DROP TABLE swapped, taken_back CASCADE;
 -- Nor does a trigger on a partition, with the name of that of the conversion.
 SET ROLE online_owner;
