@@ -323,23 +323,19 @@ Datum snowflake_session_of(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(process);
 }
 
-// _lock(oid) returns boolean
+// _lock(oid, boolean) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_lock);
 Datum snowflake_lock(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(relations::lock(PG_GETARG_OID(0)));
+    const Oid relation = PG_GETARG_OID(0);
+    const bool only_definition = PG_GETARG_BOOL(1);
+    PG_RETURN_BOOL(only_definition ? relations::lock(relation, ShareUpdateExclusiveLock)
+                                   : relations::lock(relation));
 }
 
 // _hold_definition(oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_hold_definition);
 Datum snowflake_hold_definition(PG_FUNCTION_ARGS) {
     relation_close(relations::open(PG_GETARG_OID(0), AccessShareLock), NoLock);
-    PG_RETURN_VOID();
-}
-
-// _freeze_definition(oid) returns void
-SNOWFLAKE_FUNCTION(snowflake_freeze_definition);
-Datum snowflake_freeze_definition(PG_FUNCTION_ARGS) {
-    (void)relations::lock(PG_GETARG_OID(0), ShareUpdateExclusiveLock);
     PG_RETURN_VOID();
 }
 

@@ -31,7 +31,7 @@ bool is_question(const Row &row) {
     return true;
 }
 
-// What a TRUNCATE takes away, and the transaction in which it was read.
+// A TRUNCATE takes these acts away, which this transaction read before, and writes again after it.
 Acts kept;
 LocalTransactionId kept_in = InvalidLocalTransactionId;
 

@@ -8,8 +8,10 @@
 -- they are those of a subtransaction, whose end by an error does that. Then the caller waits in nobody's way for those who
 -- hold the lock that it did not get.
 
--- Locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there.
-CREATE FUNCTION snowflake._lock(relation oid)
+-- Locks a table or sequence of the caller by OID until the transaction ends; returns whether it is still there. With the
+-- definition alone locked, nobody alters it in any way, or gives it indexes, keys, triggers or comments; readers and writers do
+-- not wait.
+CREATE FUNCTION snowflake._lock(relation oid, only_definition boolean DEFAULT false)
     RETURNS boolean
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -18,13 +20,6 @@ CREATE FUNCTION snowflake._lock(relation oid)
 CREATE FUNCTION snowflake._hold_definition(relation oid)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_hold_definition'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
--- Keeps a relation of the caller from being altered in any way, and from getting indexes, keys, triggers or comments, until the
--- transaction ends. Readers and writers do not wait.
-CREATE FUNCTION snowflake._freeze_definition(relation oid)
-    RETURNS void
-    AS 'MODULE_PATHNAME', 'snowflake_freeze_definition'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Keeps a schema from being renamed until the transaction ends, if the caller can act for a role that may use it.
@@ -72,11 +67,7 @@ DECLARE
 BEGIN
     FOREACH asked IN ARRAY coalesce(relations, '{}') LOOP
         PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-        IF only_definitions THEN
-            PERFORM snowflake._freeze_definition(asked);
-        ELSE
-            PERFORM snowflake._lock(asked);
-        END IF;
+        PERFORM snowflake._lock(asked, only_definitions);
     END LOOP;
     RETURN NULL;
 EXCEPTION WHEN lock_not_available THEN

@@ -45,8 +45,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
           AND NOT EXISTS (
               SELECT FROM unnest('{snowflake._schema_is_new(), snowflake._library_installed_at(), snowflake._run_outside_script(text),
                                    "snowflake._report(text, text, text)", snowflake._members(), snowflake._kept_functions(),
-                                   snowflake._lock(oid), snowflake._hold_definition(oid), snowflake._freeze_definition(oid),
-                                   "snowflake._hold_schema(oid, oid)", snowflake._wait_for_holders(oid),
+                                   "snowflake._lock(oid, boolean)", snowflake._hold_definition(oid), "snowflake._hold_schema(oid, oid)",
+                                   snowflake._wait_for_holders(oid),
                                    snowflake._wait_at_most(interval), snowflake._longest_try(),
                                    "snowflake._try_to_lock(oid[], timestamptz, boolean)",
                                    "snowflake._lock_all(oid[], interval)"}'::text[]) made

@@ -90,21 +90,23 @@ CREATE FUNCTION snowflake._hold_names(relations oid[])
 DECLARE
     schemas constant oid[] := ARRAY(SELECT DISTINCT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations));
 BEGIN
-    PERFORM snowflake._hold_schema(c.relnamespace, c.relowner) FROM pg_class c WHERE c.oid = ANY (relations);
-    PERFORM snowflake._hold_schema(named.schema, snowflake._owner_of(r.class, r.object))
-        FROM snowflake._reached(relations) r
-        JOIN pg_depend d ON d.classid = r.class AND d.objid = r.object
-        CROSS JOIN LATERAL (
-            SELECT relnamespace FROM pg_class
-                WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid AND relkind NOT IN ('i', 'I', 't')
-            UNION ALL
-            SELECT pronamespace FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
-            UNION ALL
-            SELECT typnamespace FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
-            UNION ALL
-            SELECT oprnamespace FROM pg_operator WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
-        ) named(schema)
-        WHERE named.schema <> ALL (schemas);
+    PERFORM snowflake._hold_schema(held.schema, held.owner)
+        FROM (SELECT c.relnamespace, c.relowner FROM pg_class c WHERE c.oid = ANY (relations)
+              UNION
+              SELECT named.schema, snowflake._owner_of(r.class, r.object)
+                  FROM snowflake._reached(relations) r
+                  JOIN pg_depend d ON d.classid = r.class AND d.objid = r.object
+                  CROSS JOIN LATERAL (
+                      SELECT relnamespace FROM pg_class
+                          WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid AND relkind NOT IN ('i', 'I', 't')
+                      UNION ALL
+                      SELECT pronamespace FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
+                      UNION ALL
+                      SELECT typnamespace FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
+                      UNION ALL
+                      SELECT oprnamespace FROM pg_operator WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
+                  ) named(schema)
+                  WHERE named.schema <> ALL (schemas)) held(schema, owner);
 END
 $function$;
 
