@@ -208,6 +208,18 @@ SELECT state, message FROM outcome('SELECT snowflake.node()');
 SELECT count(*) AS acts FROM snowflake.nodes \gset
 INSERT INTO snowflake.nodes SELECT * FROM snowflake.nodes;
 SELECT count(*) = :acts AS the_same FROM snowflake.nodes;
+-- Nor is one that this session has not written itself taken for its own: not even one without a name.
+CREATE PROCEDURE arrives_nameless()
+    LANGUAGE sql BEGIN ATOMIC
+    INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name,
+                                 claimed_at, said_at, version)
+        VALUES ('00000000-0000-0000-0000-000000000000', 'claim', 90, 90, 7, 16384, 0, 'elsewhere:/data#1', 'nameless',
+                '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15');
+END;
+CALL arrives_nameless();
+CALL arrives_nameless();
+SELECT written_here FROM snowflake.nodes WHERE node = 90;
+DROP PROCEDURE arrives_nameless;
 CALL forget();
 SELECT snowflake.claim_node(12);
 

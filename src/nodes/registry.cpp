@@ -16,7 +16,7 @@ constexpr const char *version = SNOWFLAKE_VERSION " on PostgreSQL " PG_MAJORVERS
 
 // The act that this session is writing now, and what is written of it: a repeated one may have been
 // written elsewhere. The name is random: no row that arrives has the same.
-ActId being_written{};
+std::optional<ActId> being_written;
 bool writes_as_written_here = false;
 
 // Raises 42P16 unless the table has the columns that the extension has given it.
@@ -221,7 +221,7 @@ void write(const StoredAct &act) {
             errhint("To begin anew as another instance: SELECT snowflake.separate_copy(true);"));
     SPI_finish();
     acting_role::resume(before);
-    being_written = {};
+    being_written.reset();
 }
 
 Oid find_name() {
