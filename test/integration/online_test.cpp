@@ -704,5 +704,29 @@ TEST_F(Online, TheSwapLetsOthersPass) {
     EXPECT_EQ(outcome.get(), "00000");
 }
 
+// Of these transactions each begins when the one before it ends, and lasts longer than a try waits
+// for a lock. A stage of partitions reads its state before it locks them.
+TEST_P(OnlineOfBoth, AStageFindsItsTurnBetweenLongTransactions) {
+    fill(1000);
+    Session session(server_);
+    session.run("CREATE TABLE stop ()");
+    Session reader(server_);
+    auto reading = std::async(std::launch::async, [&reader] {
+        return reader.sqlstate("DO $$BEGIN LOOP"
+                               "    PERFORM count(*) FROM public.customers;"
+                               "    PERFORM pg_sleep(0.8);"
+                               "    COMMIT;"
+                               "    EXIT WHEN to_regclass('public.stop') IS NULL;"
+                               " END LOOP; END$$");
+    });
+    wait_for(session, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')");
+    const std::string orders = "SELECT snowflake._add_shadows('customers_id_seq', 'orders')";
+    const std::string customers = "SELECT snowflake._add_shadows('customers_id_seq', 'customers')";
+    EXPECT_EQ(session.sqlstate(orders), "00000");
+    EXPECT_EQ(session.sqlstate(customers), "00000");
+    session.run("DROP TABLE stop");
+    EXPECT_EQ(reading.get(), "00000");
+}
+
 } // namespace
 } // namespace integration::online_test

@@ -1,7 +1,9 @@
 -- Locks: all that the commands of a conversion name is locked before the first of them runs, or nothing is.
 --
 -- The tries are those of src/sql/lock.sql. Between two of them the conversion pauses: longer after each try, and several times as
--- long as the try took, so that clients have most of the time for themselves.
+-- long as the try took, so that clients have most of the time for themselves. Every other try begins without a wait for those
+-- who hold a lock: where long transactions follow each other, a try that begins when one ends always meets the next one at its
+-- beginning, and has given up before its end.
 
 -- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
@@ -67,17 +69,17 @@ $function$;
 -- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
 -- the sequence: then there is one more try. The state that is returned was read when all locks were there.
 --
--- The swap of many partitions takes a second to read its state, for which clients are not to wait. Its state is read when all
+-- A stage of a hundred partitions takes a second to read its state, for which clients are not to wait. Its state is read when all
 -- definitions are locked, which lets clients read and write, and is good as long as no view or routine has come to depend on a
 -- relation until all locks were there. Another session that waits for one of them meanwhile could wait long enough to look for a
--- deadlock, and the swap gives way to it first.
+-- deadlock, and the stage gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
-    reads_first constant boolean := coalesce(request.stage IN ('rehearsal', 'shadows', 'key', 'swap', 'cancel'), false);
+    reads_first boolean;
     deadline constant timestamptz := clock_timestamp() + nullif(patience, interval '0');
     tries integer := -1;
     started timestamptz; -- when the try asked for its first lock
@@ -91,8 +93,10 @@ BEGIN
     LOOP
         BEGIN
             tries := tries + 1;
+            reads_first := coalesce(request.stage IN ('rehearsal', 'shadows', 'key', 'swap', 'cancel'), false)
+                           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (wanted) AND c.relispartition);
             started := NULL;
-            IF awaited IS NOT NULL THEN
+            IF awaited IS NOT NULL AND tries % 2 = 0 THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
                 PERFORM snowflake._wait_for_holders(awaited);
             END IF;
