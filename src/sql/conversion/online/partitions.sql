@@ -115,8 +115,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make foreign keys of and to partitioned tables again. One of a partitioned table takes over the valid
--- ones of its partitions. One to a partitioned table is validated after the swap.
+-- Returns the steps that make foreign keys of and to partitioned tables again. One of a partitioned table to a table that is
+-- none takes over the valid ones of its partitions. One to a partitioned table is validated after the swap.
 CREATE FUNCTION snowflake._swap_whole_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -126,15 +126,15 @@ BEGIN
         SELECT step.*
             FROM unnest(work.whole_keys) whole(key)
             JOIN pg_constraint k ON k.oid = whole.key
-            JOIN pg_class c ON c.oid = k.conrelid
+            JOIN pg_class r ON r.oid = k.confrelid
             CROSS JOIN LATERAL (
                 SELECT concat(format('ALTER TABLE %s ADD CONSTRAINT %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid)),
-                              CASE WHEN c.relkind = 'r' THEN ' NOT VALID' END)
+                              CASE WHEN r.relkind = 'p' THEN ' NOT VALID' END)
                 UNION ALL
                 SELECT * FROM snowflake._conversion_annotations(
                     'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, k.conrelid::regclass))
             ) x(command)
-            CROSS JOIN LATERAL snowflake._step(x.command, c.relowner) step
+            CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(k.conrelid)) step
             ORDER BY whole.key;
 END
 $function$;
@@ -149,10 +149,10 @@ BEGIN
         SELECT step.*
             FROM unnest(keys) whole(key)
             JOIN pg_constraint k ON k.oid = whole.key
-            JOIN pg_class c ON c.oid = k.conrelid AND c.relkind = 'r'
-            CROSS JOIN LATERAL (SELECT snowflake._table_size(k.conrelid)) held(size)
+            JOIN pg_class r ON r.oid = k.confrelid AND r.relkind = 'p'
+            CROSS JOIN LATERAL (SELECT sum(snowflake._table_size(member))::bigint FROM snowflake._table_tree(k.conrelid) member) held(size)
             CROSS JOIN LATERAL snowflake._step(
-                format('SELECT snowflake._validate_reference(%L, %L)', k.conrelid::regclass, k.conname), c.relowner,
+                format('SELECT snowflake._validate_reference(%L, %L)', k.conrelid::regclass, k.conname), snowflake._owner(k.conrelid),
                 format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', k.conrelid::regclass, pg_size_pretty(held.size)),
                 size => held.size) step
             WHERE k.convalidated <> only_invalid
