@@ -53,6 +53,37 @@ show_if_failed() {
     return "$status"
 }
 
+# Starts a suite beside those that follow, in a workspace of its own; end_beside() shows and counts its results. The suite is
+# a group of processes, which end together where this script ends early.
+beside() {
+    beside=$workspace/$1
+    mkdir "$beside"
+    [ "$(id -u)" != 0 ] || chown postgres: "$beside"
+    set -m
+    (
+        set +m
+        workspace=$beside passed=0 failed=0 skipped=0
+        "$@"
+        echo "$passed $failed $skipped" >"$beside/counts"
+    ) >"$beside/log" 2>&1 </dev/null &
+    set +m
+    trap 'kill -- "-$beside_pid" 2>/dev/null || true; remove_workspace' EXIT
+    beside_pid=$!
+}
+
+# Waits for the suite that runs beside others, shows what it printed, and counts its results.
+end_beside() {
+    local counts
+    wait "$beside_pid" || true
+    trap remove_workspace EXIT
+    cat "$beside/log"
+    if read -ra counts <"$beside/counts"; then
+        passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
+    else
+        check "${beside##*/} comes to its end" false
+    fi
+}
+
 # Prints the closing line. Returns false if anything has failed.
 show_result() {
     say "Result"

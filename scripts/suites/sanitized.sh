@@ -4,6 +4,7 @@
 # How many calls the random driver makes on the sanitized server, which is slow.
 random_calls_sanitized=4000
 
+# A private installation of its own is the sanitized one, so that other suites can run beside this one.
 sanitized_suite() {
     say "Running the unit tests under the sanitizers"
     build_tests sanitized -DSANITIZE=ON -DINTEGRATION=OFF
@@ -12,9 +13,10 @@ sanitized_suite() {
     run_sanitized_server_tests
 }
 
-# Runs server tests with the extension sanitized, but not the server. The private installation is the
-# sanitized one afterwards.
+# Runs server tests with the extension sanitized, but not the server.
 run_sanitized_server_tests() {
+    PG_CONFIG=$(copy_postgresql "$PG_CONFIG")
+    export PG_CONFIG PATH=${PG_CONFIG%/*}:$PATH
     install_variant sanitized-server -fsanitize=address,undefined -fno-sanitize-recover=all
     sanitize_server
     # shellcheck disable=SC2086 # a list of tests
