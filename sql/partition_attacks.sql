@@ -88,7 +88,7 @@ SET ROLE regress_snowflake_mallory;
 SELECT * FROM snowflake.partition_plan('home.u', back => true);
 SELECT snowflake._merge_partitions('home.u');
 SELECT snowflake._limit_ids('home.t', 'id', '1 month', '2080-01-01', 1, false);
-SELECT snowflake._validate_reference('home.u', 'u_pkey');
+SELECT snowflake._validate('home.u', 'u_pkey');
 RESET ROLE;
 -- The planner opens the partitions of the table that a foreign key refers to.
 CREATE TABLE home.whole (k bigint PRIMARY KEY) PARTITION BY RANGE (k);
@@ -96,7 +96,7 @@ CREATE TABLE home.whole_1 PARTITION OF home.whole FOR VALUES FROM (0) TO (10);
 CREATE TABLE home.refers (k bigint);
 ALTER TABLE home.refers ADD CONSTRAINT refers_k FOREIGN KEY (k) REFERENCES home.whole NOT VALID;
 ALTER TABLE home.whole_1 OWNER TO regress_snowflake_mallory;
-SELECT snowflake._validate_reference('home.refers', 'refers_k');
+SELECT snowflake._validate('home.refers', 'refers_k');
 DROP TABLE home.whole, home.refers;
 SET client_min_messages = error;
 DROP OWNED BY regress_snowflake_mallory, regress_snowflake_alice CASCADE;

@@ -152,7 +152,7 @@ BEGIN
             JOIN pg_class r ON r.oid = k.confrelid AND r.relkind = 'p'
             CROSS JOIN LATERAL (SELECT sum(snowflake._table_size(member))::bigint FROM snowflake._table_tree(k.conrelid) member) held(size)
             CROSS JOIN LATERAL snowflake._step(
-                format('SELECT snowflake._validate_reference(%L, %L)', k.conrelid::regclass, k.conname), snowflake._owner(k.conrelid),
+                format('SELECT snowflake._validate(%L, %L)', k.conrelid::regclass, k.conname), snowflake._owner(k.conrelid),
                 format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', k.conrelid::regclass, pg_size_pretty(held.size)),
                 size => held.size) step
             WHERE k.convalidated <> only_invalid
