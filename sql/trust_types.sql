@@ -276,6 +276,52 @@ SELECT snowflake._add_shadows('casts_id_seq', 'casts');
 TABLE told;
 DROP TABLE casts, many_casts, sets, spans CASCADE;
 
+-- Types that no expression names: those of columns that a function of the server makes values of, and of what a materialized view
+-- holds. All indexes of a table are built again, not only those of the column.
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN late DROP CONSTRAINT loud;
+CREATE TYPE holder AS (n late);
+CREATE FUNCTION distance(integer, integer) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN $1 - $2; END $$;
+CREATE TYPE range AS RANGE (subtype = integer, subtype_diff = distance);
+RESET ROLE;
+CREATE TABLE checked (id serial PRIMARY KEY, h holder, CHECK (id > 0 AND json_populate_record(h, '{"n": 1}') IS NOT NULL));
+CREATE TABLE holders (id serial PRIMARY KEY, h holder);
+CREATE MATERIALIZED VIEW of_holders AS SELECT id, to_json(json_populate_record(h, '{"n": 1}')) FROM holders;
+CREATE TABLE spans (id serial PRIMARY KEY, s range);
+CREATE MATERIALIZED VIEW of_spans AS SELECT id, s FROM spans;
+CREATE INDEX ON of_spans USING gist (s);
+CREATE TABLE partial (id serial PRIMARY KEY, x integer);
+CREATE INDEX ON partial (x) WHERE (x::late)::integer > 0;
+CREATE TABLE excluded (id serial PRIMARY KEY, x integer, EXCLUDE (((x::late)::integer + 1) WITH =));
+CREATE TABLE later (id serial PRIMARY KEY, x integer);
+INSERT INTO checked DEFAULT VALUES;
+INSERT INTO holders DEFAULT VALUES;
+INSERT INTO spans (s) SELECT range(i, i + 10) FROM generate_series(1, 1000) i;
+INSERT INTO partial (x) VALUES (1);
+INSERT INTO excluded (x) VALUES (1);
+REFRESH MATERIALIZED VIEW of_holders;
+REFRESH MATERIALIZED VIEW of_spans;
+ANALYZE spans;
+SELECT snowflake._add_shadows('later_id_seq', 'later');
+CREATE INDEX ON later (x) WHERE (x::late)::integer > 0;
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN late ADD CONSTRAINT loud CHECK (really()) NOT VALID;
+CREATE OR REPLACE FUNCTION distance(integer, integer) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM trust.really(); RETURN $1 - $2; END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('checked_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('holders_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('spans_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('partial_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('excluded_id_seq');
+SELECT snowflake.conversion_plan('holders_id_seq', online => true);
+DROP MATERIALIZED VIEW of_spans;
+SELECT snowflake.conversion_plan('spans_id_seq', online => true);
+CALL snowflake._fill_shadows('later_id_seq', 'later');
+SELECT snowflake.convert_sequence_to_snowflake('spans_id_seq');
+TABLE told;
+DROP TABLE checked, holders, spans, partial, excluded, later CASCADE;
+
 -- What a group says of a member's sequence is not believed: another member may have said it.
 GRANT regress_snowflake_group TO regress_snowflake_alice, regress_snowflake_mallory;
 GRANT USAGE ON SCHEMA trust TO regress_snowflake_group;

@@ -136,12 +136,10 @@ BEGIN
 END
 $function$;
 
--- Returns the owners of the types that a type is made of, itself included. The checks of a domain read its values, and its
--- owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
--- chosen functions.
-CREATE FUNCTION snowflake._authors_of_type(type oid)
+-- Returns the types that a type is made of, itself included.
+CREATE FUNCTION snowflake._parts_of_type(type oid)
     RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
     AS $function$
 BEGIN
     RETURN QUERY
@@ -158,7 +156,19 @@ BEGIN
                     UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = y.typrelid AND a.attnum > 0
                 ) next(oid)
         )
-        SELECT DISTINCT y.typowner FROM part JOIN pg_type y ON y.oid = part.oid;
+        SELECT part.oid FROM part;
+END
+$function$;
+
+-- Returns the owners of the types that a type is made of, itself included. The checks of a domain read its values, and its
+-- owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
+-- chosen functions.
+CREATE FUNCTION snowflake._authors_of_type(type oid)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY SELECT DISTINCT y.typowner FROM snowflake._parts_of_type(type) part JOIN pg_type y ON y.oid = part;
 END
 $function$;
 
@@ -181,9 +191,24 @@ BEGIN
 END
 $function$;
 
--- Returns the authors of types whose code the server runs when it alters a column. Types are named in checks, defaults,
--- indexes and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so the
--- types of their columns count, too.
+-- Returns the types of the columns that an object's expressions read. A function of the server can make other values of such a
+-- type, and so run code of the type that no expression names.
+CREATE FUNCTION snowflake._types_of_columns_read(class oid, object oid)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT a.atttypid
+            FROM pg_depend d
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_class'::regclass AND a.attnum > 0;
+END
+$function$;
+
+-- Returns the authors of types whose code the server runs when it alters a column. Types are named, or read, in checks, defaults
+-- and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so all types in
+-- them count, and those of their columns, too.
 CREATE FUNCTION snowflake._authors_on_table(
         tab regclass, col name, -- NULL: all columns
         OUT author oid, OUT type oid, OUT class oid, OUT object oid)
@@ -193,20 +218,24 @@ CREATE FUNCTION snowflake._authors_on_table(
 BEGIN
     RETURN QUERY
         WITH member AS MATERIALIZED (SELECT x AS relid FROM snowflake._table_tree(tab) x),
-        read AS MATERIALIZED (
-        SELECT DISTINCT r.type, d.classid, d.objid
+        evaluated AS MATERIALIZED (
+        SELECT d.classid, d.objid
             FROM member
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid
-                            AND d.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
-                                              'pg_statistic_ext'::regclass)
+                            AND d.classid IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass, 'pg_statistic_ext'::regclass)
             LEFT JOIN pg_attribute a ON a.attrelid = member.relid AND a.attnum = d.refobjsubid
-            CROSS JOIN LATERAL snowflake._types_read(d.classid, d.objid) r(type)
             WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col
         UNION
-        SELECT a.atttypid, 'pg_class'::regclass::oid, i.indexrelid
-            FROM member
-            JOIN pg_index i ON i.indrelid = member.relid
-            JOIN pg_attribute a ON a.attrelid = i.indexrelid
+        SELECT 'pg_class'::regclass::oid, i.indexrelid FROM member JOIN pg_index i ON i.indrelid = member.relid
+        ),
+        read AS MATERIALIZED (
+        SELECT r.type, e.classid, e.objid
+            FROM evaluated e
+            CROSS JOIN LATERAL (SELECT snowflake._types_read(e.classid, e.objid)
+                                UNION SELECT snowflake._types_of_columns_read(e.classid, e.objid)) r(type)
+        UNION
+        SELECT a.atttypid, e.classid, e.objid
+            FROM evaluated e JOIN pg_attribute a ON e.classid = 'pg_class'::regclass AND a.attrelid = e.objid
         )
         SELECT named.author, read.type, read.classid, read.objid
             FROM read
@@ -242,6 +271,15 @@ BEGIN
                     WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
                       AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) named(class, object, author);
+    -- A materialized view is filled, with its indexes, and statistics of its columns are collected.
+    RETURN QUERY
+        SELECT v.relowner, snowflake._authors_of_type(held.type),
+               format('%s, which %s names,',
+                      pg_describe_object('pg_type'::regclass, held.type, 0), snowflake._description_of(d.classid, d.objid))
+            FROM unnest(dependents) d
+            JOIN pg_class v ON d.kind = 'view' AND v.oid = d.relid AND v.relkind = 'm' AND v.relispopulated
+            CROSS JOIN LATERAL (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = v.oid AND a.attnum > 0
+                                UNION SELECT snowflake._types_of_columns_read(d.classid, d.objid)) held(type);
     RETURN QUERY
         SELECT snowflake._owner(c.relid), x.author,
                format('%s, which %s names,',

@@ -28,9 +28,12 @@ CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, online => true);
     progress snowflake._fill_progress;
 BEGIN
-    PERFORM snowflake._require_widened(snowflake._conversion_part(seq, online => true), tab);
+    PERFORM snowflake._require_widened(part, tab);
+    -- Each row that changes is entered into all indexes, which may have come since.
+    PERFORM snowflake._require_authors(part);
     PERFORM snowflake._hold_definition(tab);
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');

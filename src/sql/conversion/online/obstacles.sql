@@ -47,6 +47,17 @@ BEGIN
                     WHERE t.relkind = 'r' AND NOT s.is_filled AND refusal IS NOT NULL
             ) why(text);
     RETURN QUERY
+        -- The server calls functions of range types when it collects statistics.
+        SELECT DISTINCT format('type %s of column %I of table %s is owned by %I, whose code would run as %I: convert with a lock',
+                               a.atttypid::regtype, a.attname, s.relid, pg_get_userbyid(author), pg_get_userbyid(t.relowner))
+            FROM unnest(shadows) s
+            JOIN pg_class t ON t.oid = s.relid
+            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0
+            CROSS JOIN LATERAL snowflake._parts_of_type(a.atttypid) part
+            JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
+            CROSS JOIN LATERAL snowflake._authors_of_type(part) author
+            WHERE author <> t.relowner AND NOT snowflake._may_act_for(author, t.relowner);
+    RETURN QUERY
         -- Where the column is still an integer, Spock 6 stores a part of a larger number, and 5 discards the row.
         SELECT snowflake._obstacles_of_replicators(
                    relid, 'cuts larger numbers down to integers: stop the clients of all servers, and convert with a lock on each', 'pglogical')
