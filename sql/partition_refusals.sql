@@ -96,6 +96,22 @@ SELECT conname FROM pg_constraint WHERE conrelid = 't_self'::regclass AND contyp
 CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
 SELECT * FROM snowflake.partition_plan('hashed', back => true);
 
+-- What names the table with ONLY would not see its partitions. Old and new rows of rules, and what is inserted into, have none. A new
+-- table has a new row type.
+CREATE TABLE alone (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+CREATE TABLE notes (id bigint);
+CREATE VIEW only_alone AS SELECT id FROM notes WHERE id IN (SELECT x.id FROM ONLY alone x);
+CREATE VIEW all_of_them AS SELECT id FROM alone;
+CREATE FUNCTION counts() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM ONLY alone; END;
+CREATE FUNCTION adds() RETURNS void LANGUAGE sql BEGIN ATOMIC INSERT INTO alone DEFAULT VALUES; END;
+CREATE RULE changes AS ON INSERT TO notes DO ALSO UPDATE ONLY alone SET id = NEW.id;
+CREATE RULE notes AS ON UPDATE TO alone DO ALSO INSERT INTO notes VALUES (OLD.id), (NEW.id);
+CREATE POLICY sees ON alone USING (EXISTS (SELECT FROM ONLY alone x WHERE x.id > alone.id));
+CREATE POLICY sees_all ON alone USING (EXISTS (SELECT FROM alone x WHERE x.id > alone.id));
+REVOKE USAGE ON TYPE alone FROM PUBLIC;
+SELECT * FROM snowflake.partition_plan('alone', '1 month', since => '2080-01-01');
+DROP TABLE alone, notes CASCADE;
+
 -- Arguments.
 SELECT * FROM snowflake.partition_plan(NULL, '1 month');
 SELECT * FROM snowflake.partition_plan('t_self');

@@ -192,6 +192,18 @@ Datum snowflake_relations_named_by_position(PG_FUNCTION_ARGS) {
     return Datum{0};
 }
 
+// _relations_named_with_only(regclass, oid) returns setof oid
+SNOWFLAKE_FUNCTION(snowflake_relations_named_with_only);
+Datum snowflake_relations_named_with_only(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(trees); ++i)
+        put_oids(result,
+                 expression::relations_named_with_only(static_cast<Node *>(list_nth(trees, i))));
+    return Datum{0};
+}
+
 // _is_call(oid, regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {

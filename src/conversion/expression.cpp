@@ -244,6 +244,31 @@ bool collect_named_by_position(Node *node, void *context) {
     return server::walk_query(query, collect_named_by_position, context);
 }
 
+// Whether an entry stands for the old or the new row of a rule, or for what a query inserts into:
+// neither has children.
+bool has_no_children(const Query &query, int index) {
+    const RangeTblEntry &entry = *rt_fetch(index, query.rtable);
+    if (query.commandType == CMD_INSERT && index == query.resultRelation)
+        return true;
+    return index <= PRS2_NEW_VARNO && entry.alias != nullptr &&
+           std::strcmp(entry.alias->aliasname, index == PRS2_NEW_VARNO ? "new" : "old") == 0;
+}
+
+bool collect_named_with_only(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return server::walk_expression(node, collect_named_with_only, context);
+    auto *query = reinterpret_cast<Query *>(node);
+    auto **relations = static_cast<List **>(context);
+    for (int i = 1; i <= list_length(query->rtable); ++i) {
+        const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
+        if (entry.rtekind == RTE_RELATION && !entry.inh && !has_no_children(*query, i))
+            *relations = list_append_unique_oid(*relations, entry.relid);
+    }
+    return server::walk_query(query, collect_named_with_only, context);
+}
+
 } // namespace
 
 List *relations_inserted_into(Node *tree) {
@@ -269,6 +294,12 @@ List *relations_inserted_into(Node *tree) {
 List *relations_named_by_position(Node *tree) {
     List *relations = NIL;
     (void)collect_named_by_position(tree, &relations);
+    return relations;
+}
+
+List *relations_named_with_only(Node *tree) {
+    List *relations = NIL;
+    (void)collect_named_with_only(tree, &relations);
     return relations;
 }
 

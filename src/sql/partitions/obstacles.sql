@@ -32,6 +32,8 @@ BEGIN
                     FROM pg_index i WHERE i.indrelid = t.oid AND i.indisclustered
                 UNION ALL SELECT format('has an identity, column %I: convert its sequence first', a.attname)
                     FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attidentity <> '' AND NOT a.attisdropped
+                UNION ALL SELECT 'has a row type with rights of its own: REVOKE these, and GRANT them again afterwards'
+                    FROM pg_type y WHERE y.oid = t.reltype AND y.typacl IS NOT NULL
                 UNION ALL SELECT format('has columns that are being widened without a lock: finish that first')
                     WHERE EXISTS (SELECT FROM snowflake._shadow_pairs(t.oid))
             ) why(text)
@@ -190,6 +192,11 @@ BEGIN
                                  ELSE o.classid NOT IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass, 'pg_trigger'::regclass,
                                                         'pg_policy'::regclass, 'pg_rewrite'::regclass, 'pg_publication_rel'::regclass,
                                                         'pg_statistic_ext'::regclass) END;
+    RETURN QUERY
+        SELECT format('%s reads or changes table %s with ONLY, and would mean other rows: make it again without',
+                      snowflake._description_of(d.classid, d.objid), p.tab)
+            FROM unnest(dependents) d
+            WHERE p.tab IN (SELECT snowflake._relations_named_with_only(d.classid, d.objid));
     -- Subscribers know the table, and none of its partitions.
     RETURN QUERY
         SELECT format('table %s is in publication %I, which would publish its partitions under their own names: '

@@ -16,6 +16,12 @@ CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oi
     AS 'MODULE_PATHNAME', 'snowflake_relations_named_by_position'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
+-- Finds the relations that the stored queries of an object name with ONLY.
+CREATE FUNCTION snowflake._relations_named_with_only(class regclass, object oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_relations_named_with_only'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
+
 -- Tells whether a column default is nothing but a call of nextval on a sequence. False for a stranger's that is too long to
 -- be read: a query can ask of any default, in whatever order the planner joins.
 CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
