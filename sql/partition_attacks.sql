@@ -98,6 +98,40 @@ ALTER TABLE home.refers ADD CONSTRAINT refers_k FOREIGN KEY (k) REFERENCES home.
 ALTER TABLE home.whole_1 OWNER TO regress_snowflake_mallory;
 SELECT snowflake._validate('home.refers', 'refers_k');
 DROP TABLE home.whole, home.refers;
+-- Who may read the first partition alone does not read the whole table when that takes its place. What it says of itself, and its
+-- own defaults, are not the table's.
+SET ROLE regress_snowflake_alice;
+CREATE TABLE home.kept (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), secret text DEFAULT 'a', other text);
+REVOKE ALL ON home.kept FROM regress_snowflake_mallory;
+COMMENT ON COLUMN home.kept.other IS 'whole';
+RESET ROLE;
+SELECT snowflake._limit_ids('home.kept', 'id', '1 month', '2080-01-01', 1, false);
+SELECT snowflake._validate('home.kept', 'snowflake_limit');
+SELECT snowflake._partition_table('home.kept', 'id', '1 month', '2080-01-01', 1, false);
+SET ROLE regress_snowflake_alice;
+GRANT SELECT ON home.kept_before_2080_01 TO regress_snowflake_mallory, PUBLIC;
+GRANT UPDATE (secret) ON home.kept_before_2080_01 TO regress_snowflake_mallory WITH GRANT OPTION;
+SET ROLE regress_snowflake_mallory;
+GRANT UPDATE (secret) ON home.kept_before_2080_01 TO PUBLIC;
+SET ROLE regress_snowflake_alice;
+COMMENT ON TABLE home.kept_before_2080_01 IS 'archive';
+COMMENT ON COLUMN home.kept_before_2080_01.secret IS 'of the archive';
+COMMENT ON COLUMN home.kept_before_2080_01.other IS 'of the archive';
+ALTER TABLE ONLY home.kept ALTER secret SET DEFAULT 'b';
+ALTER TABLE home.kept_before_2080_01 ALTER other SET DEFAULT 'c';
+CREATE POLICY reads ON home.kept_before_2080_01 TO regress_snowflake_mallory USING (true);
+RESET ROLE;
+SET client_min_messages = error; -- wal_level may be below logical
+CREATE PUBLICATION regress_kept FOR TABLE home.kept_before_2080_01;
+SET client_min_messages = warning;
+SELECT * FROM snowflake.partition_plan('home.kept', back => true);
+DROP POLICY reads ON home.kept_before_2080_01;
+DROP PUBLICATION regress_kept;
+SELECT snowflake._merge_partitions('home.kept');
+SELECT relkind, ARRAY(SELECT DISTINCT x.grantee::regrole FROM aclexplode(relacl) x) AS holders FROM pg_class WHERE oid = 'home.kept'::regclass;
+SELECT a.attname, a.attacl, pg_get_expr(f.adbin, f.adrelid), col_description(a.attrelid, a.attnum), obj_description(a.attrelid)
+    FROM pg_attribute a LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+    WHERE a.attrelid = 'home.kept'::regclass AND a.attnum > 0 ORDER BY a.attnum;
 SET client_min_messages = error;
 DROP OWNED BY regress_snowflake_mallory, regress_snowflake_alice CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;

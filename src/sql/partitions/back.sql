@@ -70,11 +70,16 @@ BEGIN
                               WHERE i.inhdetachpending
                           UNION ALL SELECT format('is owned by %I: give it to %I, or detach it first', pg_get_userbyid(c.relowner),
                                                   pg_get_userbyid(p.owner)) WHERE c.relowner <> p.owner
-                          -- It could change the rows that are moved, or leave some out.
-                          UNION ALL SELECT format('has a rule or trigger of its own, %I: drop it first', x.name)
+                          -- It could change the rows that are moved, or leave some out. A policy of the first partition would
+                          -- become one of the table.
+                          UNION ALL SELECT format('has a rule, trigger or policy of its own, %I: drop it first', x.name)
                               FROM (SELECT t.tgname FROM pg_trigger t
                                         WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgparentid = 0
-                                    UNION ALL SELECT r.rulename FROM pg_rewrite r WHERE r.ev_class = c.oid) x(name)
+                                    UNION ALL SELECT r.rulename FROM pg_rewrite r WHERE r.ev_class = c.oid
+                                    UNION ALL SELECT y.polname FROM pg_policy y WHERE y.polrelid = c.oid AND c.relname = p.former) x(name)
+                          UNION ALL SELECT format('is in publication %I, which would publish the whole table: take it out first', b.pubname)
+                              FROM pg_publication_rel r JOIN pg_publication b ON b.oid = r.prpubid
+                              WHERE r.prrelid = c.oid AND c.relname = p.former
                       ) why(text)
                       WHERE i.inhparent = p.tab) o(x)
             ORDER BY 1);
@@ -83,7 +88,7 @@ END
 $function$;
 
 -- Returns the steps that move all rows into the first partition, and give that and its indexes the names of the whole: views
--- that are made again refer to them. The owner sees all rows where row-level security is not forced; _run_partitioning()
+-- that are made again refer to them. Rights on the first partition alone, its comments and its defaults end. The owner sees all rows where row-level security is not forced; _run_partitioning()
 -- makes anything else an error. Foreign keys are checked row by row: a check at the end of the transaction cannot be queued
 -- in a security-restricted operation.
 CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
@@ -101,6 +106,23 @@ BEGIN
                 SELECT 1, 0::oid, format('ALTER TABLE %s DETACH PARTITION %s', p.tab, former)
                 UNION ALL SELECT 2, 0, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', p.tab)
                 UNION ALL SELECT 2, 1, format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY', former)
+                UNION ALL SELECT 2, 2, x FROM snowflake._revocations(former::regclass) x
+                UNION ALL SELECT 2, 3, format('COMMENT ON TABLE %s IS NULL', former)
+                    WHERE obj_description(former::regclass, 'pg_class') IS NOT NULL
+                UNION ALL SELECT 2, a.attnum::oid, x.command
+                    FROM pg_attribute a
+                    JOIN pg_attribute own ON own.attrelid = former::regclass AND own.attname = a.attname
+                    LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+                    LEFT JOIN pg_attrdef o ON o.adrelid = own.attrelid AND o.adnum = own.attnum
+                    CROSS JOIN LATERAL (
+                        SELECT format('COMMENT ON COLUMN %s.%I IS NULL', former, own.attname)
+                            WHERE col_description(own.attrelid, own.attnum) IS NOT NULL
+                        UNION ALL
+                        SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I ', former, own.attname)
+                               || coalesce('SET DEFAULT ' || pg_get_expr(f.adbin, f.adrelid), 'DROP DEFAULT')
+                            WHERE a.attgenerated = '' AND pg_get_expr(f.adbin, f.adrelid) IS DISTINCT FROM pg_get_expr(o.adbin, o.adrelid)
+                    ) x(command)
+                    WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped
                 UNION ALL SELECT late.turn, k.oid, format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY %s',
                                                           former, k.conname, late.checked)
                     FROM pg_constraint k

@@ -157,3 +157,23 @@ BEGIN
             ORDER BY part.attnum, g.n);
 END
 $function$;
+
+-- Returns the commands that take all rights on a relation from everybody but the owner, who has all.
+CREATE FUNCTION snowflake._revocations(relation oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('REVOKE ALL ON TABLE %s FROM %s CASCADE', relation::regclass,
+                      string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', '))
+            FROM pg_class c
+            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl),
+                 aclexplode(held.acl) x
+            WHERE c.oid = relation AND x.grantee <> c.relowner
+            HAVING count(*) > 0
+        UNION ALL
+        SELECT format('GRANT ALL ON TABLE %s TO %I', relation::regclass, pg_get_userbyid(c.relowner))
+            FROM pg_class c WHERE c.oid = relation AND c.relacl IS NOT NULL;
+END
+$function$;

@@ -427,27 +427,6 @@ BEGIN
 END
 $function$;
 
--- Returns the commands that take all rights on the twin of a view from everybody but the owner, who has all: what was given on
--- it, or was left of what default privileges gave, is not what the original has.
-CREATE FUNCTION snowflake._view_twin_revocations(t snowflake._twin)
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT format('REVOKE ALL ON TABLE %s FROM %s CASCADE', t.twin::regclass,
-                      string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', '))
-            FROM pg_class c
-            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl),
-                 aclexplode(held.acl) x
-            WHERE c.oid = t.twin AND x.grantee <> c.relowner
-            HAVING count(*) > 0
-        UNION ALL
-        SELECT format('GRANT ALL ON TABLE %s TO %I', t.twin::regclass, pg_get_userbyid(c.relowner))
-            FROM pg_class c WHERE c.oid = t.twin AND c.relacl IS NOT NULL;
-END
-$function$;
-
 -- Returns the commands that put the twin of a view, and its indexes, in the place of the original, which has been dropped.
 CREATE FUNCTION snowflake._swap_view(t snowflake._twin)
     RETURNS SETOF text
@@ -461,7 +440,8 @@ BEGIN
         SELECT format('DROP INDEX %s', i.indexrelid::regclass)
             FROM pg_index i
             WHERE i.indrelid = t.twin AND i.indexrelid NOT IN (SELECT x.twin FROM snowflake._index_twins_of_view(t) x);
-    RETURN QUERY SELECT * FROM snowflake._view_twin_revocations(t);
+    -- What was given on it, or was left of what default privileges gave, is not what the original has.
+    RETURN QUERY SELECT * FROM snowflake._revocations(t.twin);
     RETURN QUERY
         SELECT format('ALTER %s %s RENAME TO %I', type, t.twin::regclass, c.relname) FROM pg_class c WHERE c.oid = t.original;
     IF type <> 'VIEW' THEN
