@@ -95,6 +95,10 @@ CREATE FUNCTION one() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT max(id) FR
 CREATE FUNCTION two() RETURNS bigint LANGUAGE sql RETURN one();
 CREATE OR REPLACE FUNCTION one() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT max(id) + two() FROM circle; END;
 SELECT snowflake.convert_sequence_to_snowflake('circle_id_seq');
+-- The longest way to each node, each step taken once: two ways of different lengths, a step of no length, a node behind a circle.
+SELECT snowflake._longest_ways('{0,0,0,0,1}', '{1,1,2,3,5}', '{2,4,3,4,4}', '{1,1,0,1,1}') AS longest,
+       snowflake._longest_ways('{0,0,0,0}', '{1,2,3,3}', '{2,3,2,4}', '{1,1,1,1}') AS behind_a_circle,
+       snowflake._longest_ways('{}', '{}', '{}', '{}') AS none;
 
 \set VERBOSITY terse
 SET client_min_messages = warning;

@@ -36,58 +36,126 @@ CREATE FUNCTION snowflake._dependencies_on(
         WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = node AND node_type = 'routine';
     END;
 
--- Finds everything that depends on the columns that are widened, in any number of steps. The walk goes on from
--- columns to be widened, from generated columns, from views, from routines (with a body in standard SQL, or that
--- take or return rows of a view), and from the sequence of an identity, which is made anew. The row type of a table
--- leads to the materialized views that store rows of it.
-CREATE FUNCTION snowflake._dependent_objects(columns snowflake._conversion_column[])
-    RETURNS SETOF snowflake._conversion_object
+-- Finds the objects that depend directly on a node of the walk, each with the node by which the walk goes on from there; of a
+-- type "leaf": it ends there. The walk goes on from generated columns, from views, and from routines (with a body in standard SQL, or
+-- that take or return rows of a view).
+CREATE FUNCTION snowflake._ways_on(
+        node_type text, node oid, node_attnum integer,
+        OUT classid oid, OUT objid oid, OUT type text, OUT oid oid, OUT attnum integer)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE node(type, oid, attnum, classid, objid, depth, calls) AS (
-            SELECT 'column', relid::oid, attnum::integer, 0::oid, 0::oid, 0, false
-                FROM unnest(columns) WHERE widened
-            UNION
-            SELECT 'row type', relid, 0, 0, 0, 0, false FROM unnest(columns) WHERE widened
-            UNION
-            SELECT 'relation', d.objid, 0, 0, 0, 1, false
-                FROM unnest(columns) c
-                JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.deptype = 'i'
-                                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
-                                AND d.refobjsubid = c.attnum
-                JOIN pg_sequence q ON q.seqrelid = d.objid
-                WHERE c.is_identity
-            UNION
-            -- An object that depends on a generated column that stays is as deep as one that depends on what the column is made from.
-            SELECT next.type, next.oid, next.attnum, d.classid, d.objid,
-                   node.depth + CASE WHEN next.type = 'column' AND snowflake._stays_in_place(d.objid) THEN 0 ELSE 1 END,
-                   node.type = 'routine'
-                FROM node
-                CROSS JOIN LATERAL snowflake._dependencies_on(node.type, node.oid, node.attnum) d
-                LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-                                      AND r.rulename = '_RETURN'
-                LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
-                LEFT JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
-                                        AND g.attgenerated <> ''
-                LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-                CROSS JOIN LATERAL (
-                    SELECT CASE WHEN r.oid IS NOT NULL THEN 'relation' WHEN g.attrelid IS NOT NULL THEN 'column'
-                                WHEN p.oid IS NOT NULL THEN 'routine' ELSE 'leaf' END,
-                           coalesce(r.ev_class, g.attrelid, p.oid, 0), coalesce(g.attnum, 0)
-                ) next(type, oid, attnum)
-                -- A view's rule and type are the view; a generated column's expression is the column.
-                WHERE (next.type = 'routine'
-                       OR (next.type, next.oid, next.attnum) <> (node.type, node.oid, node.attnum))
-                  AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i')
-                  -- OR REPLACE can let routines call each other in a circle.
-                  AND node.depth < 1000
-        )
-        SELECT node.classid, node.objid, max(node.depth), bool_or(node.calls)
-            FROM node
-            WHERE node.classid <> 0
-            GROUP BY node.classid, node.objid;
+        SELECT DISTINCT d.classid, d.objid, next.type, next.oid, next.attnum
+            FROM snowflake._dependencies_on(node_type, node, node_attnum) d
+            LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                                  AND r.rulename = '_RETURN'
+            LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
+            LEFT JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
+                                    AND g.attgenerated <> ''
+            LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN r.oid IS NOT NULL THEN 'relation' WHEN g.attrelid IS NOT NULL THEN 'column'
+                            WHEN p.oid IS NOT NULL THEN 'routine' ELSE 'leaf' END,
+                       coalesce(r.ev_class, g.attrelid, p.oid, 0), coalesce(g.attnum, 0)::integer
+            ) next(type, oid, attnum)
+            -- A view's rule and type are the view; a generated column's expression is the column.
+            WHERE (next.type = 'routine' OR (next.type, next.oid, next.attnum) <> (node_type, node, node_attnum))
+              AND NOT (d.classid = 'pg_type'::regclass AND d.deptype = 'i');
+END
+$function$;
+
+-- Returns how long the longest way to each node is, as far as 1000: OR REPLACE can let routines call each other in a circle. Any
+-- role can make views and routines that name a table, and there are more ways between them than anybody could walk: each step
+-- between two nodes is taken once.
+CREATE FUNCTION snowflake._longest_ways(
+        starts integer[],                                        -- of each node, before the first step
+        sources integer[], targets integer[], lengths integer[]) -- of the steps, ordered by their sources; nodes have numbers
+    RETURNS integer[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    depths integer[] := starts;
+    awaited integer[] := array_fill(0, ARRAY[cardinality(starts)]); -- how many steps to each node are left to take
+    first_steps integer[] := array_fill(NULL::integer, ARRAY[cardinality(starts)]);
+    ready integer[] := '{}';
+    taken integer := 0; -- of those that are ready
+    i integer;
+BEGIN
+    FOR i IN REVERSE cardinality(sources)..1 LOOP
+        awaited[targets[i]] := awaited[targets[i]] + 1;
+        first_steps[sources[i]] := i;
+    END LOOP;
+    ready := ARRAY(SELECT n FROM generate_subscripts(awaited, 1) n WHERE awaited[n] = 0);
+    WHILE taken < cardinality(ready) LOOP
+        taken := taken + 1;
+        i := first_steps[ready[taken]];
+        WHILE sources[i] = ready[taken] LOOP
+            depths[targets[i]] := greatest(depths[targets[i]], least(depths[sources[i]] + lengths[i], 1000));
+            awaited[targets[i]] := awaited[targets[i]] - 1;
+            IF awaited[targets[i]] = 0 THEN
+                ready := ready || targets[i];
+            END IF;
+            i := i + 1;
+        END LOOP;
+    END LOOP;
+    RETURN ARRAY(SELECT CASE WHEN awaited[n] > 0 THEN 1000 ELSE depths[n] END FROM generate_subscripts(depths, 1) n ORDER BY n);
+END
+$function$;
+
+-- Finds everything that depends on the columns that are widened, in any number of steps. The walk begins with these columns, with
+-- the sequence of an identity, which is made anew, and with the row type of a table, which leads to the materialized views that
+-- store rows of it.
+CREATE FUNCTION snowflake._dependent_objects(columns snowflake._conversion_column[])
+    RETURNS SETOF snowflake._conversion_object
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+DECLARE
+    nodes record;
+    steps record;
+    depths integer[];
+BEGIN
+    WITH RECURSIVE start(type, oid, attnum, depth) AS (
+        SELECT 'column', relid::oid, attnum::integer, 0 FROM unnest(columns) WHERE widened
+        UNION
+        SELECT 'row type', relid, 0, 0 FROM unnest(columns) WHERE widened
+        UNION
+        SELECT 'relation', d.objid, 0, 1
+            FROM unnest(columns) c
+            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.deptype = 'i'
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+                            AND d.refobjsubid = c.attnum
+            JOIN pg_sequence q ON q.seqrelid = d.objid
+            WHERE c.is_identity
+    ),
+    node(type, oid, attnum) AS (
+        SELECT start.type, start.oid, start.attnum FROM start
+        UNION
+        SELECT way.type, way.oid, way.attnum
+            FROM node CROSS JOIN LATERAL snowflake._ways_on(node.type, node.oid, node.attnum) way
+    )
+    SELECT array_agg(numbered.type ORDER BY n) AS types, array_agg(numbered.oid ORDER BY n) AS oids,
+           array_agg(numbered.attnum ORDER BY n) AS attnums, array_agg(coalesce(start.depth, 0) ORDER BY n) AS starts,
+           jsonb_object_agg(concat_ws(' ', numbered.type, numbered.oid, numbered.attnum), n) AS numbers
+        INTO nodes
+        FROM (SELECT node.*, row_number() OVER () AS n FROM node) numbered LEFT JOIN start USING (type, oid, attnum);
+    -- An object that depends on a generated column that stays is as deep as one that depends on what the column is made from.
+    SELECT array_agg(node.n::integer ORDER BY node.n) AS sources,
+           array_agg((nodes.numbers ->> concat_ws(' ', way.type, way.oid, way.attnum))::integer ORDER BY node.n) AS targets,
+           array_agg(CASE WHEN way.type = 'column' AND snowflake._stays_in_place(way.objid) THEN 0 ELSE 1 END ORDER BY node.n) AS lengths,
+           array_agg(way.classid ORDER BY node.n) AS classes, array_agg(way.objid ORDER BY node.n) AS objects
+        INTO steps
+        FROM unnest(nodes.types, nodes.oids, nodes.attnums) WITH ORDINALITY node(type, oid, attnum, n)
+        CROSS JOIN LATERAL snowflake._ways_on(node.type, node.oid, node.attnum) way;
+    IF steps.sources IS NULL THEN
+        RETURN;
+    END IF;
+    depths := snowflake._longest_ways(nodes.starts, steps.sources, steps.targets, steps.lengths);
+    RETURN QUERY
+        SELECT s.class, s.object, max(least(depths[s.source] + s.length, 1000)), bool_or(nodes.types[s.source] = 'routine')
+            FROM unnest(steps.sources, steps.lengths, steps.classes, steps.objects) s(source, length, class, object)
+            GROUP BY s.class, s.object;
 END
 $function$;
 
