@@ -121,6 +121,16 @@ END $$;
 SELECT count(*) >= 3 AS compared FROM constrained_before;
 (TABLE constrained_before EXCEPT TABLE constrained) UNION ALL (TABLE constrained EXCEPT TABLE constrained_before);
 
+-- Another server knows the column of a foreign table by another name.
+CREATE FOREIGN DATA WRAPPER regress_snowflake_wrapper;
+CREATE SERVER regress_snowflake_far FOREIGN DATA WRAPPER regress_snowflake_wrapper;
+CREATE SEQUENCE far_id_seq;
+CREATE FOREIGN TABLE far (id integer DEFAULT nextval('far_id_seq'),
+    next integer OPTIONS (column_name 'it''s next', "Q" '1') GENERATED ALWAYS AS (id + 1) STORED) SERVER regress_snowflake_far;
+SELECT snowflake.convert_sequence_to_snowflake('far_id_seq');
+SELECT attname, atttypid::regtype, attfdwoptions FROM pg_attribute WHERE attrelid = 'far'::regclass AND attnum > 0 AND NOT attisdropped;
+
 SET client_min_messages = warning;
 DROP SCHEMA gene CASCADE;
+DROP FOREIGN DATA WRAPPER regress_snowflake_wrapper CASCADE;
 DROP ROLE regress_snowflake_reader;

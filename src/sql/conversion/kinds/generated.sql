@@ -121,6 +121,8 @@ BEGIN
                     THEN CASE WHEN small.is_one THEN format(', ALTER COLUMN %I TYPE bigint', a.attname) END
                     ELSE concat(format(', ADD COLUMN %I %s', a.attname,
                                        CASE WHEN small.is_one THEN 'bigint' ELSE format_type(a.atttypid, a.atttypmod) END),
+                                (SELECT ' OPTIONS (' || string_agg(format('%I %L', x.option_name, x.option_value), ', ') || ')'
+                                     FROM pg_options_to_table(a.attfdwoptions) x),
                                 CASE WHEN a.attcollation <> y.typcollation
                                      THEN ' COLLATE ' || a.attcollation::regcollation END,
                                 ' GENERATED ALWAYS AS (', pg_get_expr(f.adbin, f.adrelid),
