@@ -332,6 +332,19 @@ SELECT snowflake._add_shadows('whole_id_seq', 'whole');
 SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgrelid IN ('whole'::regclass, 'part'::regclass) ORDER BY 1;
 RESET ROLE;
 DROP TABLE whole;
+-- Rights on a shadow are none on the column that it becomes.
+SET ROLE online_owner;
+CREATE TABLE shown (id serial);
+GRANT SELECT (id) ON shown TO online_forger;
+SELECT snowflake._add_shadows('shown_id_seq', 'shown');
+GRANT UPDATE (snowflake_id), INSERT (snowflake_id) ON shown TO online_forger WITH GRANT OPTION;
+SET ROLE online_forger;
+GRANT UPDATE (snowflake_id) ON shown TO PUBLIC;
+RESET ROLE;
+CALL snowflake._fill_shadows('shown_id_seq', 'shown');
+SELECT snowflake.convert_sequence_to_snowflake('shown_id_seq', online => true);
+SELECT attname, attacl FROM pg_attribute WHERE attrelid = 'shown'::regclass AND attnum > 0 AND NOT attisdropped;
+DROP TABLE shown;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;
 CREATE SCHEMA "of the snowflake" AUTHORIZATION online_dropper;
