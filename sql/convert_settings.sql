@@ -24,6 +24,7 @@ INSERT INTO t DEFAULT VALUES;
 CREATE SEQUENCE laid_out;
 CREATE TABLE twitter (id bigint DEFAULT snowflake.nextval('laid_out', 'twitter'));
 SELECT snowflake.convert_sequence_to_snowflake('laid_out');
+CREATE TABLE widened (id integer, list text[], CONSTRAINT list CHECK (id > 0 OR list <> '{1,NULL}'));
 CREATE TEMPORARY TABLE before AS SELECT pg_get_viewdef('constants') AS def, c::text AS row FROM constants c;
 CREATE TEMPORARY TABLE spaces AS
     SELECT relname, reltablespace, relam FROM pg_class WHERE relnamespace = 'settings'::regnamespace AND relkind IN ('r', 'i', 'm');
@@ -60,6 +61,7 @@ SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 SELECT snowflake.convert_snowflake_to_sequence('t_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 SELECT snowflake.convert_snowflake_to_sequence('laid_out');
+SELECT snowflake._widen('widened', 'id');
 SHOW DateStyle;
 SHOW default_tablespace;
 RESET ALL;
@@ -70,6 +72,7 @@ SELECT pg_get_viewdef('constants') = def AS same_definition, c::text = row AS sa
     FROM constants c, before;
 SELECT relname, c.reltablespace = s.reltablespace AS same_space, c.relam = s.relam AS same_method
     FROM pg_class c JOIN spaces s USING (relname) WHERE relnamespace = 'settings'::regnamespace ORDER BY relname COLLATE "C";
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'list' AND conrelid = 'widened'::regclass;
 
 -- What has a tablespace and an access method of its own keeps them.
 CREATE TABLE own (id serial PRIMARY KEY USING INDEX TABLESPACE regress_snowflake_space) USING regress_snowflake_heap TABLESPACE regress_snowflake_space;

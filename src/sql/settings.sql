@@ -30,7 +30,8 @@ BEGIN
     FOREACH function IN ARRAY ARRAY[
         'snowflake.conversion_plan(regclass, text, boolean, text, text, text, snowflake.layout, interval, text)',
         'snowflake.partition_plan(regclass, interval, integer, timestamptz, boolean, name, boolean)',
-        'snowflake._conversion_run(snowflake._conversion_request, text)'
+        'snowflake._conversion_run(snowflake._conversion_request, text)',
+        'snowflake._widen(regclass, name, text)'
     ] LOOP
         FOREACH setting IN ARRAY ARRAY[
             -- How constants are printed.
