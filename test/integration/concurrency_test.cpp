@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <future>
 #include <iterator>
 #include <memory>
 #include <ostream>
+#include <thread>
 
 namespace integration::concurrency_test {
 namespace {
@@ -296,8 +298,12 @@ TEST_P(ConcurrentSetval, MakesNoIdTwice) {
             ++ended;
             return ids;
         }));
-    while (ended < makers)
+    // Each setval closes a tick for all makers.
+    Random pause = make_random(makers);
+    while (ended < makers) {
         session.run(setval("s", 1));
+        std::this_thread::sleep_for(std::chrono::microseconds(between(pause, 0, 2000)));
+    }
 
     std::vector<Id> ids;
     for (auto &result : results) {
