@@ -479,6 +479,35 @@ CALL snowflake.convert_all('errors');
 RESET statement_timeout;
 RESET client_min_messages;
 
+-- A view that is nested as deeply as mallory can have it, on a table that it may not read, is named where it cannot be made again.
+RESET ROLE;
+CREATE TABLE attack.unread (id serial PRIMARY KEY);
+SET ROLE regress_snowflake_mallory;
+DO $$
+DECLARE
+    depth integer := 100;
+    step integer := 10240;
+BEGIN
+    WHILE step > 4 LOOP
+        BEGIN
+            EXECUTE 'CREATE OR REPLACE VIEW attack.nested AS SELECT id' || repeat('+1', depth + step) || ' AS x FROM attack.unread';
+            depth := depth + step;
+        EXCEPTION WHEN statement_too_complex THEN
+            step := step / 2;
+        END;
+    END LOOP;
+END $$;
+RESET ROLE;
+DO $$
+DECLARE
+    detail text;
+BEGIN
+    PERFORM snowflake.convert_sequence_to_snowflake('attack.unread_id_seq');
+EXCEPTION WHEN program_limit_exceeded OR feature_not_supported THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    RAISE NOTICE 'is named: %', detail ~* 'view attack[.]nested';
+END $$;
+
 SET client_min_messages = warning;
 DROP SCHEMA attack, errors, closed, elsewhere, shared, h, "(1); ALTER ROLE regress_snowflake_mallory SUPERUSER; --" CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_owner;

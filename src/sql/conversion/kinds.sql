@@ -111,6 +111,27 @@ BEGIN
 END
 $function$;
 
+-- Raises an error that names the first object that is nested too deeply to be printed here. Whoever may name a table in a view can
+-- make such a view.
+CREATE FUNCTION snowflake._raise_too_deep(dependents snowflake._conversion_dependent[])
+    RETURNS void
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    d snowflake._conversion_dependent;
+BEGIN
+    FOREACH d IN ARRAY dependents LOOP
+        PERFORM snowflake._kind_remake(d) WHERE d.kind IS NOT NULL;
+    END LOOP;
+EXCEPTION WHEN program_limit_exceeded THEN
+    RAISE program_limit_exceeded USING
+        MESSAGE = SQLERRM,
+        DETAIL = format('%s, which %I owns, is nested too deeply to be made again: drop it, and make it again afterwards',
+                        CASE WHEN d.kind = 'view' THEN 'view ' || d.name ELSE pg_describe_object(d.classid, d.objid, 0) END,
+                        pg_get_userbyid(snowflake._maker(d)));
+END
+$function$;
+
 -- Returns the steps that make the objects that depend on columns again, the innermost first.
 CREATE FUNCTION snowflake._kinds_remakes(dependents snowflake._conversion_dependent[])
     RETURNS SETOF snowflake._conversion_step
@@ -128,5 +149,8 @@ BEGIN
                      THEN format('%s%s %s as before', CASE WHEN d.is_rebuilt THEN 'rebuilt ' END, d.kind,
                                  coalesce(d.name, 'on ' || d.relid)) END) step
             ORDER BY d.depth, CASE WHEN NOT d.is_rebuilt THEN k.turn END, d.objid, x.n;
+EXCEPTION WHEN program_limit_exceeded THEN
+    PERFORM snowflake._raise_too_deep(dependents);
+    RAISE;
 END
 $function$;

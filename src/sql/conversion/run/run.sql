@@ -65,8 +65,8 @@ END
 $function$;
 
 -- Runs a command of a plan. Returns the error if an expression is at fault: one that has no meaning any more, such as
--- the call of a function that takes integers only, or a query whose owner may not run it. Planning finds neither. The
--- caller goes on, and raises all such errors together.
+-- the call of a function that takes integers only, or a query whose owner may not run it, or that is nested too deeply to be read
+-- again. Planning finds none of them. The caller goes on, and raises all such errors together.
 CREATE FUNCTION snowflake._run_step(
         command text, role name, -- NULL: the caller's rights
         run_path text,
@@ -85,7 +85,7 @@ BEGIN
     RETURN NULL;
 EXCEPTION
     WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
-         OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception THEN
+         OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception OR program_limit_exceeded THEN
         IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
             RAISE;
         ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
