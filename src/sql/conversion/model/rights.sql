@@ -46,29 +46,30 @@ BEGIN
 END
 $function$;
 
--- Finds all ways that a right went from the owner to the roles that may pass it on: the roles of each, the owner first. A right
--- on the table (attnum 0) is one on each column.
-CREATE FUNCTION snowflake._ways_of_rights(
+-- Finds the roles that may pass a right on, and through how few hands it came to each. There can be more ways to a role than
+-- anybody could walk, and circles; no shortest way is longer than there are grants. A right on the table (attnum 0) is one on each
+-- column.
+CREATE FUNCTION snowflake._holders_of_rights(
         classid oid, objid oid,
-        OUT attnum smallint, OUT privilege text, OUT hands oid[]) -- privilege NULL: all, which the owner has
+        OUT attnum smallint, OUT privilege text, OUT role oid, OUT hands integer) -- privilege NULL: all, which the owner has
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE given AS (
-            SELECT * FROM snowflake._conversion_given(classid, objid)
+        WITH RECURSIVE given AS MATERIALIZED (
+            SELECT g.attnum, g.privilege, g.grantor, g.grantee FROM snowflake._conversion_given(classid, objid) g WHERE g.is_grantable
         ),
-        way(attnum, privilege, hands) AS (
-            SELECT 0::smallint, NULL, ARRAY[held.owner] FROM snowflake._conversion_held(classid, objid) held
-            UNION ALL
-            SELECT g.attnum, g.privilege, way.hands || g.grantee
-                FROM way
-                JOIN given g ON g.grantor = way.hands[cardinality(way.hands)]
-                            AND way.attnum IN (0, g.attnum) AND g.privilege = coalesce(way.privilege, g.privilege)
-                WHERE g.is_grantable AND g.grantee <> ALL (way.hands)
+        holder(attnum, privilege, role, hands) AS (
+            SELECT 0::smallint, NULL, held.owner, 1 FROM snowflake._conversion_held(classid, objid) held
+            UNION
+            SELECT g.attnum, g.privilege, g.grantee, holder.hands + 1
+                FROM holder
+                JOIN given g ON g.grantor = holder.role
+                            AND holder.attnum IN (0, g.attnum) AND g.privilege = coalesce(holder.privilege, g.privilege)
+                WHERE holder.hands <= (SELECT count(*) FROM given)
         )
-        SELECT * FROM way;
+        SELECT holder.attnum, holder.privilege, holder.role, min(holder.hands) FROM holder GROUP BY 1, 2, 3;
 END
 $function$;
 
@@ -84,8 +85,8 @@ CREATE FUNCTION snowflake._conversion_grants(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH way AS (
-            SELECT * FROM snowflake._ways_of_rights(classid, objid)
+        WITH holder AS (
+            SELECT * FROM snowflake._holders_of_rights(classid, objid)
         ),
         right_given AS (
             SELECT g.grantor, g.grantee, g.is_grantable, distance.hands,
@@ -93,9 +94,9 @@ BEGIN
                               ', ' ORDER BY g.n) AS privileges
                 FROM snowflake._conversion_given(classid, objid) g
                 CROSS JOIN LATERAL (
-                    SELECT max(cardinality(way.hands)) FROM way
-                        WHERE way.hands[cardinality(way.hands)] = g.grantor AND way.attnum IN (0, g.attnum)
-                          AND coalesce(way.privilege, g.privilege) = g.privilege
+                    SELECT min(holder.hands) FROM holder
+                        WHERE holder.role = g.grantor AND holder.attnum IN (0, g.attnum)
+                          AND coalesce(holder.privilege, g.privilege) = g.privilege
                 ) distance(hands)
                 WHERE g.attnum = only_part
                 GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
