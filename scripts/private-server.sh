@@ -26,8 +26,10 @@ create_workspace() {
     trap 'exit 143' TERM HUP
 }
 
+# Ends the suite that runs beside others, stops the servers, and removes the directory.
 remove_workspace() {
     local directory
+    [ -z "${beside_pid:-}" ] || { kill -- "-$beside_pid"; wait "$beside_pid"; } 2>/dev/null || true
     for directory in "$workspace" "$workspace"/*/; do stop_server "${directory%/}"; done
     rm -rf "$workspace"
 }

@@ -54,34 +54,31 @@ show_if_failed() {
 }
 
 # Starts a suite beside those that follow, in a workspace of its own; end_beside() shows and counts its results. The suite is
-# a group of processes, which end together where this script ends early.
+# a group of processes, which remove_workspace() ends where this script ends early.
 beside() {
-    beside=$workspace/$1
-    mkdir "$beside"
-    [ "$(id -u)" != 0 ] || chown postgres: "$beside"
+    beside_workspace=$workspace/$1
+    mkdir "$beside_workspace"
+    [ "$(id -u)" != 0 ] || chown postgres: "$beside_workspace"
     set -m
     (
         set +m
-        workspace=$beside passed=0 failed=0 skipped=0
+        workspace=$beside_workspace passed=0 failed=0 skipped=0
+        trap 'echo "$passed $failed $skipped" >"$workspace/counts"' EXIT
         "$@"
-        echo "$passed $failed $skipped" >"$beside/counts"
-    ) >"$beside/log" 2>&1 </dev/null &
-    set +m
-    trap 'kill -- "-$beside_pid" 2>/dev/null || true; remove_workspace' EXIT
+    ) >"$beside_workspace/log" 2>&1 </dev/null &
     beside_pid=$!
+    set +m
 }
 
 # Waits for the suite that runs beside others, shows what it printed, and counts its results.
 end_beside() {
-    local counts
-    wait "$beside_pid" || true
-    trap remove_workspace EXIT
-    cat "$beside/log"
-    if read -ra counts <"$beside/counts"; then
-        passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
-    else
-        check "${beside##*/} comes to its end" false
-    fi
+    local counts status=0
+    wait "$beside_pid" || status=$?
+    beside_pid=
+    cat "$beside_workspace/log"
+    [ "$status" = 0 ] || check "${beside_workspace##*/} comes to its end" false
+    read -ra counts <"$beside_workspace/counts" || counts=(0 0 0)
+    passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
 }
 
 # Prints the closing line. Returns false if anything has failed.
