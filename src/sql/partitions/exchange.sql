@@ -136,46 +136,27 @@ BEGIN
 END
 $function$;
 
--- Returns a command that leaves a partition to its owner: rights on the whole are enough, and one that is taken away there
--- must not go on here. NULL: nobody else has rights.
-CREATE FUNCTION snowflake._revoke_command(partition text, holders oid[])
-    RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT format('REVOKE ALL ON TABLE %s FROM %s CASCADE', partition,
-                          string_agg(CASE h WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h)) END, ', ' ORDER BY h))
-                FROM unnest(holders) h
-                HAVING count(*) > 0);
-END
-$function$;
-
--- Returns the steps that attach the table as the first partition.
+-- Returns the steps that attach the table as the first partition, and leave that to its owner: rights on the whole are enough,
+-- and one that is taken away there must not go on here.
 CREATE FUNCTION snowflake._attach_steps(p snowflake._partitioning)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     former constant text := format('%I.%I', p.schema, p.former);
-    holders constant oid[] := ARRAY(
-        SELECT DISTINCT x.grantee
-            FROM pg_class c
-            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
-            CROSS JOIN LATERAL aclexplode(held.acl) x
-            WHERE c.oid = p.tab AND x.grantee <> p.owner);
 BEGIN
     RETURN QUERY
         SELECT step.*
             FROM unnest(ARRAY[
                      format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (%s)', p.tab, former, p.bound),
                      format('ALTER TABLE %s DROP CONSTRAINT %I', former, snowflake._limit_name()),
-                     snowflake._revoke_command(former, holders)]) x(command)
+                     snowflake._revoke_command(format('ALL ON TABLE %s', former), snowflake._holders_beside_owner(p.tab))]) x(command)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
             WHERE x.command IS NOT NULL;
 END
 $function$;
 
--- Returns the steps that make the partitions ahead, with the storage parameters of the table.
+-- Returns the steps that make the partitions ahead, with the storage parameters of the table, and rights for its owner alone.
 CREATE FUNCTION snowflake._ahead_steps(p snowflake._partitioning)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -189,7 +170,7 @@ DECLARE
             CROSS JOIN LATERAL pg_options_to_table(given.options) x
             WHERE c.oid = p.tab);
     holders constant oid[] := ARRAY(
-        SELECT DISTINCT x.grantee
+        SELECT x.grantee
             FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) x
             WHERE d.defaclrole = p.owner AND d.defaclobjtype = 'r' AND x.grantee <> p.owner
               AND d.defaclnamespace IN (0, quote_ident(p.schema)::regnamespace));
@@ -207,7 +188,7 @@ BEGIN
                 SELECT f.n, format('ALTER TABLE %s %s', partition.name, f.clause)
                     FROM unnest(snowflake._flags_of_table(p.tab)) WITH ORDINALITY f(clause, n)
                 UNION ALL
-                SELECT 10, snowflake._revoke_command(partition.name, holders)
+                SELECT 10, snowflake._revoke_command(format('ALL ON TABLE %s', partition.name), holders)
             ) x(n, command)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
             WHERE x.command IS NOT NULL

@@ -159,6 +159,34 @@ BEGIN
 END
 $function$;
 
+-- Returns the command that takes rights from roles (0: PUBLIC), and from those that they gave them to; NULL: there are no roles.
+CREATE FUNCTION snowflake._revoke_command(rights text, holders oid[])
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT format('REVOKE %s FROM %s CASCADE', rights,
+                          string_agg(CASE h WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h)) END, ', ' ORDER BY h))
+                FROM (SELECT DISTINCT unnest(holders)) x(h)
+                HAVING count(*) > 0);
+END
+$function$;
+
+-- Returns the roles other than its owner that have rights on a relation or on columns of it.
+CREATE FUNCTION snowflake._holders_beside_owner(relation oid)
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT x.grantee
+            FROM pg_class c
+            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
+            CROSS JOIN LATERAL aclexplode(held.acl) x
+            WHERE c.oid = relation AND x.grantee <> c.relowner);
+END
+$function$;
+
 -- Returns the commands that take all rights on a relation from everybody but the owner, who has all.
 CREATE FUNCTION snowflake._revocations(relation oid)
     RETURNS SETOF text
@@ -166,13 +194,9 @@ CREATE FUNCTION snowflake._revocations(relation oid)
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('REVOKE ALL ON TABLE %s FROM %s CASCADE', relation::regclass,
-                      string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', '))
-            FROM pg_class c
-            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl),
-                 aclexplode(held.acl) x
-            WHERE c.oid = relation AND x.grantee <> c.relowner
-            HAVING count(*) > 0
+        SELECT x.command
+            FROM snowflake._revoke_command(format('ALL ON TABLE %s', relation::regclass), snowflake._holders_beside_owner(relation)) x(command)
+            WHERE x.command IS NOT NULL
         UNION ALL
         SELECT format('GRANT ALL ON TABLE %s TO %I', relation::regclass, pg_get_userbyid(c.relowner))
             FROM pg_class c WHERE c.oid = relation AND c.relacl IS NOT NULL;

@@ -196,19 +196,18 @@ BEGIN
                         'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, s.relid)) c
                     WHERE k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
                 UNION ALL
-                -- Rights on the shadow were not given on what it becomes.
-                SELECT format('REVOKE ALL (%I) ON TABLE %s FROM %s CASCADE', s.attname, s.relid,
-                              string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC'
-                                                                 ELSE quote_ident(pg_get_userbyid(x.grantee)) END, ', ')), NULL
-                    FROM pg_attribute a, aclexplode(a.attacl) x
+                -- Rights on the shadow end: nobody gave them on the column.
+                SELECT snowflake._revoke_command(format('ALL (%I) ON TABLE %s', s.attname, s.relid),
+                                                 ARRAY(SELECT x.grantee FROM aclexplode(a.attacl) x)), NULL
+                    FROM pg_attribute a
                     WHERE a.attrelid = s.relid AND a.attnum = s.shadow
-                    HAVING count(*) > 0
                 UNION ALL
                 (SELECT g.command, g.role
                     FROM snowflake._conversion_grants('pg_class'::regclass, s.relid, s.attnum) WITH ORDINALITY g(command, role, n)
                     ORDER BY g.n)
             ) x(command, role)
-            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, snowflake._owner(s.relid))) step;
+            CROSS JOIN LATERAL snowflake._step(x.command, coalesce(x.role, snowflake._owner(s.relid))) step
+            WHERE x.command IS NOT NULL;
 END
 $function$;
 
