@@ -9,11 +9,7 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._keys_to_table(tab) k
-            CROSS JOIN LATERAL (SELECT snowflake._table_size(k.conrelid)) held(size)
-            CROSS JOIN LATERAL snowflake._step(
-                format('SELECT snowflake._validate(%L, %L)', k.conrelid::regclass, k.conname), snowflake._owner(k.conrelid),
-                format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', k.conrelid::regclass, pg_size_pretty(held.size)),
-                size => held.size) step
+            CROSS JOIN LATERAL snowflake._validation_step(k) step
             WHERE k.convalidated <> only_invalid;
 END
 $function$;

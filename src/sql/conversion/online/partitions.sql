@@ -139,6 +139,20 @@ BEGIN
 END
 $function$;
 
+-- Returns the step that validates a foreign key.
+CREATE FUNCTION snowflake._validation_step(key pg_constraint)
+    RETURNS snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    size constant bigint := (SELECT sum(snowflake._table_size(member)) FROM snowflake._table_tree(key.conrelid) member);
+BEGIN
+    RETURN snowflake._step(
+        format('SELECT snowflake._validate(%L, %L)', key.conrelid::regclass, key.conname), snowflake._owner(key.conrelid),
+        format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', key.conrelid::regclass, pg_size_pretty(size)), size => size);
+END
+$function$;
+
 -- Returns the steps that validate foreign keys to partitioned tables after the swap.
 CREATE FUNCTION snowflake._validations_after_swap(keys oid[], only_invalid boolean)
     RETURNS SETOF snowflake._conversion_step
@@ -150,11 +164,7 @@ BEGIN
             FROM unnest(keys) whole(key)
             JOIN pg_constraint k ON k.oid = whole.key
             JOIN pg_class r ON r.oid = k.confrelid AND r.relkind = 'p'
-            CROSS JOIN LATERAL (SELECT sum(snowflake._table_size(member))::bigint FROM snowflake._table_tree(k.conrelid) member) held(size)
-            CROSS JOIN LATERAL snowflake._step(
-                format('SELECT snowflake._validate(%L, %L)', k.conrelid::regclass, k.conname), snowflake._owner(k.conrelid),
-                format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', k.conrelid::regclass, pg_size_pretty(held.size)),
-                size => held.size) step
+            CROSS JOIN LATERAL snowflake._validation_step(k) step
             WHERE k.convalidated <> only_invalid
             ORDER BY whole.key;
 END
