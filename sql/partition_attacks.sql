@@ -98,8 +98,8 @@ ALTER TABLE home.refers ADD CONSTRAINT refers_k FOREIGN KEY (k) REFERENCES home.
 ALTER TABLE home.whole_1 OWNER TO regress_snowflake_mallory;
 SELECT snowflake._validate('home.refers', 'refers_k');
 DROP TABLE home.whole, home.refers;
--- Who may read the first partition alone does not read the whole table when that takes its place. What it says of itself, and its
--- own defaults, are not the table's.
+-- A role that may read the first partition alone does not read the whole table after the merge. The comments on that partition,
+-- and its own defaults, are not the table's.
 SET ROLE regress_snowflake_alice;
 CREATE TABLE home.kept (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), secret text DEFAULT 'a', other text);
 REVOKE ALL ON home.kept FROM regress_snowflake_mallory;

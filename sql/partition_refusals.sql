@@ -96,8 +96,8 @@ SELECT conname FROM pg_constraint WHERE conrelid = 't_self'::regclass AND contyp
 CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
 SELECT * FROM snowflake.partition_plan('hashed', back => true);
 
--- What names the table with ONLY would not see its partitions. Old and new rows of rules, and what is inserted into, have none. A new
--- table has a new row type.
+-- Objects that name the table with ONLY would not see its partitions. Old and new rows of rules, and a table that is inserted
+-- into, have none. A new table has a new row type.
 CREATE TABLE alone (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
 CREATE TABLE notes (id bigint);
 CREATE VIEW only_alone AS SELECT id FROM notes WHERE id IN (SELECT x.id FROM ONLY alone x);

@@ -20,8 +20,8 @@ BEGIN
 END
 $do$;
 
--- Functions that begin a conversion fix what else would change what it prints, parses or makes again: the functions that
--- they call run under the same settings.
+-- Functions that print or parse definitions fix the settings that would change these, or what is made by them. The functions
+-- that they call run under the same settings.
 DO $do$
 DECLARE
     function text;

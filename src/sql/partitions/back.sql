@@ -88,9 +88,9 @@ END
 $function$;
 
 -- Returns the steps that move all rows into the first partition, and give that and its indexes the names of the whole: views
--- that are made again refer to them. Rights on the first partition alone, its comments and its defaults end. The owner sees all rows where row-level security is not forced; _run_partitioning()
--- makes anything else an error. Foreign keys are checked row by row: a check at the end of the transaction cannot be queued
--- in a security-restricted operation.
+-- that are made again refer to them. The rights on the first partition alone, its comments and its defaults end. The owner sees
+-- all rows where row-level security is not forced; _run_partitioning() makes anything else an error. Foreign keys are checked
+-- row by row: a check at the end of the transaction cannot be queued in a security-restricted operation.
 CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10

@@ -115,8 +115,8 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make foreign keys of and to partitioned tables again. One of a partitioned table to a table that is
--- none takes over the valid ones of its partitions. One to a partitioned table is validated after the swap.
+-- Returns the steps that make foreign keys of and to partitioned tables again. A key of a partitioned table to an ordinary one
+-- takes over the valid keys of its partitions. A key to a partitioned table is added NOT VALID, and validated after the swap.
 CREATE FUNCTION snowflake._swap_whole_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
