@@ -281,7 +281,7 @@ TEST(LowWatermark, ReadersMissNoRowAndReadNoneTwice) {
     for (const Table &table : tables)
         readers.push_back(std::make_unique<Reader>(server, table.name));
 
-    const int turns = std::clamp(rounds(8) / 2, 2, 60);
+    const int turns = std::clamp(rounds(4), 2, 60);
     for (int turn = 0; turn < turns; ++turn)
         write_for_a_while(server, turn % 2 == 0, random);
 
