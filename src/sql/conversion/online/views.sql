@@ -358,7 +358,7 @@ BEGIN
 END
 $function$;
 
--- Raises an error if code of an owner would run as another who did not allow it, once materialized views are filled.
+-- Raises an error if code of an owner would run as another who did not allow it.
 CREATE FUNCTION snowflake._require_authors(part snowflake._conversion_part)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -387,32 +387,30 @@ BEGIN
 END
 $procedure$;
 
--- Finds what was made on shadow columns in place of views, the outermost first.
+-- Finds what was made on shadow columns in place of views, the outermost first: the one that was made last.
 CREATE FUNCTION snowflake._views_on_shadows(shadows snowflake._shadow[])
     RETURNS SETOF regclass
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE reader(relid, depth) AS (
-            SELECT r.ev_class, 1
+        WITH RECURSIVE reader(relid) AS (
+            SELECT r.ev_class
                 FROM unnest(shadows) s
                 JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
                                 AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
                 JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
             UNION
-            SELECT r.ev_class, reader.depth + 1
+            SELECT r.ev_class
                 FROM reader
                 JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
                                 AND d.refobjid = reader.relid
                 JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
-                WHERE r.ev_class <> reader.relid AND reader.depth < 1000
         )
         SELECT c.oid::regclass
             FROM reader JOIN pg_class c ON c.oid = reader.relid
             WHERE c.relname ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$' AND snowflake._may_become(c.relowner)
-            GROUP BY c.oid
-            ORDER BY max(reader.depth) DESC, c.oid DESC;
+            ORDER BY c.oid DESC;
 END
 $function$;
 

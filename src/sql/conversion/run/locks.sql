@@ -1,9 +1,9 @@
 -- Locks: all that the commands of a conversion name is locked before the first of them runs, or nothing is.
 --
 -- The tries are those of src/sql/lock.sql. Between two of them the conversion pauses: longer after each try, and several times as
--- long as the try took, so that clients have most of the time for themselves. Every other try begins without a wait for those
--- who hold a lock: where long transactions follow each other, a try that begins when one ends always meets the next one at its
--- beginning, and has given up before its end.
+-- long as the try took, so that clients have most of the time for themselves. Every other try asks for its locks at once. A
+-- try that waits for the holders first begins when their transactions end: where long transactions follow each other, it meets the
+-- next one at its beginning, and gives up before that ends.
 
 -- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
@@ -69,9 +69,9 @@ $function$;
 -- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
 -- the sequence: then there is one more try. The state that is returned was read when all locks were there.
 --
--- A stage of a hundred partitions takes a second to read its state, for which clients are not to wait. Its state is read when all
--- definitions are locked, which lets clients read and write, and is good as long as no view or routine has come to depend on a
--- relation until all locks were there. Another session that waits for one of them meanwhile could wait long enough to look for a
+-- A stage of a hundred partitions, or of tables on which others have made a thousand views, takes a second to read its state, for
+-- which clients are not to wait. Its state is read when all definitions are locked, which lets clients read and write, and is good
+-- as long as no view or routine has come to depend on a relation until all locks were there. Another session that waits for one of them meanwhile could wait long enough to look for a
 -- deadlock, and the stage gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
@@ -84,6 +84,8 @@ DECLARE
     tries integer := -1;
     started timestamptz; -- when the try asked for its first lock
     latest timestamptz;  -- when it waits no longer
+    read_at timestamptz;
+    took interval := '0'; -- how long it took to read the state last
     awaited oid;         -- what the last try did not get
     met text;            -- who held it
     wanted oid[] := '{}';
@@ -94,7 +96,7 @@ BEGIN
         BEGIN
             tries := tries + 1;
             reads_first := coalesce(request.stage IN ('rehearsal', 'shadows', 'key', 'swap', 'cancel'), false)
-                           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (wanted) AND c.relispartition);
+                           AND (took > interval '0.1 s' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (wanted) AND c.relispartition));
             started := NULL;
             IF awaited IS NOT NULL AND tries % 2 = 0 THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
@@ -107,7 +109,9 @@ BEGIN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._hold_names(wanted);
                 -- This locks what views read.
+                read_at := clock_timestamp();
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
+                took := clock_timestamp() - read_at;
                 IF reads_first AND state.wanted <@ wanted THEN
                     dependents := snowflake._dependents_of(wanted);
                     awaited := snowflake._awaited(wanted);
