@@ -32,9 +32,9 @@ DECLARE
     progress snowflake._fill_progress;
 BEGIN
     PERFORM snowflake._require_widened(part, tab);
+    PERFORM snowflake._hold_definition(tab);
     -- Each row that changes is entered into all indexes, which may have come since.
     PERFORM snowflake._require_authors(part);
-    PERFORM snowflake._hold_definition(tab);
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
@@ -213,8 +213,8 @@ BEGIN
         RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
     -- Of a foreign key the server plans a query on both tables as the owner of the one.
     ELSIF k.contype = 'f'
-          AND EXISTS (SELECT FROM snowflake._table_kin(k.confrelid) referenced(relid)
-                          WHERE NOT snowflake._may_act_for(snowflake._owner(referenced.relid), snowflake._owner(tab))) THEN
+          AND EXISTS (SELECT FROM (SELECT snowflake._table_kin(k.confrelid) UNION SELECT snowflake._table_tree(tab)) x(relid)
+                          WHERE NOT snowflake._may_act_for(snowflake._owner(x.relid), snowflake._owner(tab))) THEN
         RAISE EXCEPTION 'foreign key % of table % links it to a table of another owner', quote_ident(constraint_name), tab
             USING ERRCODE = 'insufficient_privilege',
                   HINT = 'Give both tables to one owner.';
