@@ -122,14 +122,14 @@ std::int32_t last_fitting_node() {
                  : last_claimable_node;
 }
 
-bool is_leased(std::int32_t node) {
+bool keep_from_leases(std::int32_t node) {
     Datum value = Int32GetDatum(node);
     return DatumGetBool(*answer_to(
-        "SELECT CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' "
+        "SELECT CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' "
         "AND classid = 1936617335 AND objsubid = 2 AND objid::int8 = $1 "
         "AND mode = 'ExclusiveLock' AND database = "
         "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())) "
-        "THEN true ELSE NOT pg_catalog.pg_try_advisory_xact_lock_shared(1936617335, $1) END",
+        "THEN pg_catalog.pg_try_advisory_xact_lock_shared(1936617335, $1) ELSE false END",
         1, &value));
 }
 

@@ -31,9 +31,8 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last);
 // IDs.
 std::int32_t last_fitting_node();
 
-// Tells whether a session of this database has leased a number: a node lease is an advisory lock,
-// whose keys snowflake.lease_node tells. If none has, no session leases the number until the
-// transaction ends.
-bool is_leased(std::int32_t node);
+// Keeps sessions of this database from leasing a number until the transaction ends. Returns false
+// if one has leased it: a node lease is an advisory lock, whose keys snowflake.lease_node tells.
+bool keep_from_leases(std::int32_t node);
 
 } // namespace snowflake

@@ -319,7 +319,7 @@ GivenUp release(std::int32_t node) {
     if (own == nullptr)
         return {};
     require_at_home(start);
-    if (is_reserved && is_leased(node))
+    if (is_reserved && !keep_from_leases(node))
         ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
                 errmsg("snowflake node %d is leased to a session", node),
                 errhint("Wait until the session has ended."));

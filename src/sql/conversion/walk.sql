@@ -66,9 +66,8 @@ BEGIN
 END
 $function$;
 
--- Returns how long the longest way to each node is, as far as 1000: OR REPLACE can let routines call each other in a circle. Any
--- role can make views and routines that name a table, and there are more ways between them than anybody could walk: each step
--- between two nodes is taken once.
+-- Returns the length of the longest way to each node; 1000: the node is in a circle, or behind one. OR REPLACE lets routines call
+-- each other in a circle. Takes each step once: any role can make more ways between views and routines than a session could walk.
 CREATE FUNCTION snowflake._longest_ways(
         starts integer[],                                        -- of each node, before the first step
         sources integer[], targets integer[], lengths integer[]) -- of the steps, ordered by their sources; nodes have numbers
@@ -144,7 +143,8 @@ BEGIN
     SELECT array_agg(node.n::integer ORDER BY node.n) AS sources,
            array_agg((nodes.numbers ->> concat_ws(' ', way.type, way.oid, way.attnum))::integer ORDER BY node.n) AS targets,
            array_agg(CASE WHEN way.type = 'column' AND snowflake._stays_in_place(way.objid) THEN 0 ELSE 1 END ORDER BY node.n) AS lengths,
-           array_agg(way.classid ORDER BY node.n) AS classes, array_agg(way.objid ORDER BY node.n) AS objects
+           array_agg(way.classid ORDER BY node.n) AS classes, array_agg(way.objid ORDER BY node.n) AS objects,
+           array_agg(node.type = 'routine' ORDER BY node.n) AS calls
         INTO steps
         FROM unnest(nodes.types, nodes.oids, nodes.attnums) WITH ORDINALITY node(type, oid, attnum, n)
         CROSS JOIN LATERAL snowflake._ways_on(node.type, node.oid, node.attnum) way;
@@ -153,8 +153,8 @@ BEGIN
     END IF;
     depths := snowflake._longest_ways(nodes.starts, steps.sources, steps.targets, steps.lengths);
     RETURN QUERY
-        SELECT s.class, s.object, max(least(depths[s.source] + s.length, 1000)), bool_or(nodes.types[s.source] = 'routine')
-            FROM unnest(steps.sources, steps.lengths, steps.classes, steps.objects) s(source, length, class, object)
+        SELECT s.class, s.object, max(least(depths[s.source] + s.length, 1000)), bool_or(s.is_call)
+            FROM unnest(steps.sources, steps.lengths, steps.classes, steps.objects, steps.calls) s(source, length, class, object, is_call)
             GROUP BY s.class, s.object;
 END
 $function$;
