@@ -102,7 +102,10 @@ CREATE TABLE alone (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
 CREATE TABLE notes (id bigint);
 CREATE VIEW only_alone AS SELECT id FROM notes WHERE id IN (SELECT x.id FROM ONLY alone x);
 CREATE VIEW all_of_them AS SELECT id FROM alone;
-CREATE FUNCTION counts() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM ONLY alone; END;
+CREATE FUNCTION counts() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM ONLY alone old; END;
+DO $$BEGIN
+    EXECUTE concat('CREATE VIEW deep AS SELECT FROM ONLY alone WHERE ', repeat('(id <> 0 AND (true OR ', 1100), 'true', repeat('))', 1100));
+END$$;
 CREATE FUNCTION adds() RETURNS void LANGUAGE sql BEGIN ATOMIC INSERT INTO alone DEFAULT VALUES; END;
 CREATE RULE changes AS ON INSERT TO notes DO ALSO UPDATE ONLY alone SET id = NEW.id;
 CREATE RULE notes AS ON UPDATE TO alone DO ALSO INSERT INTO notes VALUES (OLD.id), (NEW.id);

@@ -166,6 +166,17 @@ Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
     return Datum{0};
 }
 
+// _types_of_columns_read(regclass, oid) returns setof oid
+SNOWFLAKE_FUNCTION(snowflake_types_of_columns_read);
+Datum snowflake_types_of_columns_read(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    for (int i = 0; i < list_length(trees); ++i)
+        put_oids(result, expression::types_of_variables(static_cast<Node *>(list_nth(trees, i))));
+    return Datum{0};
+}
+
 // _relations_inserted_into(oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_inserted_into);
 Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {
@@ -198,9 +209,11 @@ Datum snowflake_relations_named_with_only(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(trees); ++i)
-        put_oids(result,
-                 expression::relations_named_with_only(static_cast<Node *>(list_nth(trees, i))));
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        put_oids(result, tree == nullptr ? lappend_oid(NIL, InvalidOid)
+                                         : expression::relations_named_with_only(tree));
+    }
     return Datum{0};
 }
 

@@ -211,6 +211,18 @@ bool collect_types(Node *node, void *context) {
     return server::walk_expression(node, collect_types, context);
 }
 
+bool collect_types_of_variables(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return server::walk_query(reinterpret_cast<Query *>(node), collect_types_of_variables,
+                                  context);
+    auto **types = static_cast<List **>(context);
+    if (IsA(node, Var))
+        *types = list_append_unique_oid(*types, reinterpret_cast<const Var *>(node)->vartype);
+    return server::walk_expression(node, collect_types_of_variables, context);
+}
+
 bool lists_columns(const RangeTblEntry &entry) {
     return entry.alias != nullptr && entry.alias->colnames != NIL;
 }
@@ -244,16 +256,6 @@ bool collect_named_by_position(Node *node, void *context) {
     return server::walk_query(query, collect_named_by_position, context);
 }
 
-// Whether an entry stands for the old or the new row of a rule, or for what a query inserts into:
-// neither has children.
-bool has_no_children(const Query &query, int index) {
-    const RangeTblEntry &entry = *rt_fetch(index, query.rtable);
-    if (query.commandType == CMD_INSERT && index == query.resultRelation)
-        return true;
-    return index <= PRS2_NEW_VARNO && entry.alias != nullptr &&
-           std::strcmp(entry.alias->aliasname, index == PRS2_NEW_VARNO ? "new" : "old") == 0;
-}
-
 bool collect_named_with_only(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -263,7 +265,11 @@ bool collect_named_with_only(Node *node, void *context) {
     auto **relations = static_cast<List **>(context);
     for (int i = 1; i <= list_length(query->rtable); ++i) {
         const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
-        if (entry.rtekind == RTE_RELATION && !entry.inh && !has_no_children(*query, i))
+        // The old and the new row of a rule, and what an INSERT inserts into, have no children
+        // either.
+        const bool is_named =
+            entry.inFromCl || (i == query->resultRelation && query->commandType != CMD_INSERT);
+        if (entry.rtekind == RTE_RELATION && !entry.inh && is_named)
             *relations = list_append_unique_oid(*relations, entry.relid);
     }
     return server::walk_query(query, collect_named_with_only, context);
@@ -301,6 +307,12 @@ List *relations_named_with_only(Node *tree) {
     List *relations = NIL;
     (void)collect_named_with_only(tree, &relations);
     return relations;
+}
+
+List *types_of_variables(Node *tree) {
+    List *types = NIL;
+    (void)collect_types_of_variables(tree, &types);
+    return types;
 }
 
 List *types_of_constants(Node *tree) {

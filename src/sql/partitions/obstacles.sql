@@ -196,7 +196,7 @@ BEGIN
         SELECT format('%s reads or changes table %s with ONLY, and would mean other rows: make it again without',
                       snowflake._description_of(d.classid, d.objid), p.tab)
             FROM unnest(dependents) d
-            WHERE p.tab IN (SELECT snowflake._relations_named_with_only(d.classid, d.objid));
+            WHERE EXISTS (SELECT FROM snowflake._relations_named_with_only(d.classid, d.objid) named WHERE named = p.tab OR named IS NULL);
     -- Subscribers know the table, and none of its partitions.
     RETURN QUERY
         SELECT format('table %s is in publication %I, which would publish its partitions under their own names: '
@@ -247,7 +247,7 @@ CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioni
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which %s names, is owned by %I, whose code would run as %I: drop what names it, and make it again afterwards',
+        SELECT format('%s, which %s uses, is owned by %I, whose code would run as %I: drop what uses it, and make it again afterwards',
                       pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object),
                       pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
             FROM snowflake._authors_on_table(p.tab, NULL) x

@@ -191,21 +191,6 @@ BEGIN
 END
 $function$;
 
--- Returns the types of the columns that an object's expressions read. A function of the server can make other values of such a
--- type, and so run code of the type that no expression names.
-CREATE FUNCTION snowflake._types_of_columns_read(class oid, object oid)
-    RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT DISTINCT a.atttypid
-            FROM pg_depend d
-            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-            WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_class'::regclass AND a.attnum > 0;
-END
-$function$;
-
 -- Returns the authors of types whose code the server runs when it alters a column. Types are named, or read, in checks, defaults
 -- and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so all types in
 -- them count, and those of their columns, too.
@@ -255,7 +240,7 @@ CREATE FUNCTION snowflake._authors_of_definitions(
 BEGIN
     RETURN QUERY
         SELECT made.role, named.author,
-               format('%s, which %s names,',
+               format('%s, which %s uses,',
                       pg_describe_object(named.class, named.object, 0), snowflake._description_of(made.class, made.object))
             FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
                   UNION ALL
@@ -271,18 +256,19 @@ BEGIN
                     WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
                       AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) named(class, object, author);
-    -- A materialized view is filled, with its indexes, and statistics of its columns are collected.
+    -- A materialized view is filled by way of views, and with its indexes; statistics of its columns are collected.
     RETURN QUERY
-        SELECT v.relowner, snowflake._authors_of_type(held.type),
-               format('%s, which %s names,',
-                      pg_describe_object('pg_type'::regclass, held.type, 0), snowflake._description_of(d.classid, d.objid))
-            FROM unnest(dependents) d
-            JOIN pg_class v ON d.kind = 'view' AND v.oid = d.relid AND v.relkind = 'm' AND v.relispopulated
-            CROSS JOIN LATERAL (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = v.oid AND a.attnum > 0
-                                UNION SELECT snowflake._types_of_columns_read(d.classid, d.objid)) held(type);
+        SELECT snowflake._owner(w.relid), snowflake._authors_of_type(held.type),
+               format('%s, which %s uses,',
+                      pg_describe_object('pg_type'::regclass, held.type, 0), pg_describe_object('pg_class'::regclass, w.touched, 0))
+            FROM snowflake._authors_of_views(dependents) w
+            LEFT JOIN pg_rewrite r ON r.ev_class = w.touched AND r.rulename = '_RETURN'
+            CROSS JOIN LATERAL (SELECT a.atttypid FROM pg_attribute a WHERE w.touched = w.relid AND a.attrelid = w.relid AND a.attnum > 0
+                                UNION SELECT snowflake._types_read('pg_rewrite'::regclass, r.oid)
+                                UNION SELECT snowflake._types_of_columns_read('pg_rewrite'::regclass, r.oid)) held(type);
     RETURN QUERY
         SELECT snowflake._owner(c.relid), x.author,
-               format('%s, which %s names,',
+               format('%s, which %s uses,',
                       pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object))
             FROM unnest(columns) c CROSS JOIN LATERAL snowflake._authors_on_table(c.relid, c.attname) x
             WHERE c.widened;
@@ -307,7 +293,7 @@ BEGIN
                           UNION ALL SELECT * FROM snowflake._authors_of_views(dependents)) w
                     JOIN pg_class t ON t.oid = w.touched
                 UNION ALL
-                SELECT t.role, t.author, t.link, 'drop what names it, and make it again afterwards'
+                SELECT t.role, t.author, t.link, 'drop what uses it, and make it again afterwards'
                     FROM snowflake._authors_of_definitions(columns, dependents) t
             ) x
             WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);

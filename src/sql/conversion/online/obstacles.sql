@@ -46,17 +46,33 @@ BEGIN
                     FROM snowflake._refusal_of_updates(t.oid) refusal
                     WHERE t.relkind = 'r' AND NOT s.is_filled AND refusal IS NOT NULL
             ) why(text);
+    -- The server calls functions of range types, and evaluates expressions, when it collects statistics.
     RETURN QUERY
-        -- The server calls functions of range types when it collects statistics.
-        SELECT DISTINCT format('type %s of column %I of table %s is owned by %I, whose code would run as %I: convert with a lock',
-                               a.atttypid::regtype, a.attname, s.relid, pg_get_userbyid(author), pg_get_userbyid(t.relowner))
+        SELECT DISTINCT format('the type of column %I of table %s is made by %I, whose code would run as %I: convert with a lock',
+                               a.attname, t.oid::regclass, pg_get_userbyid(held.author), pg_get_userbyid(t.relowner))
+            FROM (SELECT x.atttypid, x.relowner, author
+                      FROM (SELECT DISTINCT a.atttypid, t.relowner
+                                FROM unnest(shadows) s
+                                JOIN pg_class t ON t.oid = s.relid
+                                JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0) x
+                      CROSS JOIN LATERAL snowflake._parts_of_type(x.atttypid) part
+                      JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
+                      CROSS JOIN LATERAL snowflake._authors_of_type(part) author
+                      WHERE NOT snowflake._may_act_for(author, x.relowner)) held
+            JOIN unnest(shadows) s ON true
+            JOIN pg_class t ON t.oid = s.relid AND t.relowner = held.relowner
+            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND a.atttypid = held.atttypid;
+    RETURN QUERY
+        SELECT DISTINCT format('%s of table %s uses a type of %I, whose code would run as %I: convert with a lock',
+                               pg_describe_object('pg_statistic_ext'::regclass, e.oid, 0), t.oid::regclass, pg_get_userbyid(author),
+                               pg_get_userbyid(t.relowner))
             FROM unnest(shadows) s
             JOIN pg_class t ON t.oid = s.relid
-            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0
-            CROSS JOIN LATERAL snowflake._parts_of_type(a.atttypid) part
-            JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
-            CROSS JOIN LATERAL snowflake._authors_of_type(part) author
-            WHERE author <> t.relowner AND NOT snowflake._may_act_for(author, t.relowner);
+            JOIN pg_statistic_ext e ON e.stxrelid = t.oid
+            CROSS JOIN LATERAL (SELECT snowflake._types_read('pg_statistic_ext'::regclass, e.oid)
+                                UNION SELECT snowflake._types_of_columns_read('pg_statistic_ext'::regclass, e.oid)) held(type)
+            CROSS JOIN LATERAL snowflake._authors_of_type(held.type) author
+            WHERE NOT snowflake._may_act_for(author, t.relowner);
     RETURN QUERY
         -- Where the column is still an integer, Spock 6 stores a part of a larger number, and 5 discards the row.
         SELECT snowflake._obstacles_of_replicators(
