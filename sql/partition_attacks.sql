@@ -98,10 +98,12 @@ ALTER TABLE home.refers ADD CONSTRAINT refers_k FOREIGN KEY (k) REFERENCES home.
 ALTER TABLE home.whole_1 OWNER TO regress_snowflake_mallory;
 SELECT snowflake._validate('home.refers', 'refers_k');
 DROP TABLE home.whole, home.refers;
--- A role that may read the first partition alone does not read the whole table after the merge. The comments on that partition,
--- and its own defaults, are not the table's.
+-- A role that may read the first partition alone does not read the whole table after the merge. Comments and defaults of that
+-- partition do not become the table's; its own constraints and indexes are obstacles, as rows of other partitions may not fit.
 SET ROLE regress_snowflake_alice;
-CREATE TABLE home.kept (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), secret text DEFAULT 'a', other text);
+CREATE TABLE home.kept (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), secret text DEFAULT 'a', other text,
+                        CONSTRAINT not_d CHECK (other <> 'd'));
+CREATE INDEX kept_other ON home.kept (other);
 REVOKE ALL ON home.kept FROM regress_snowflake_mallory;
 COMMENT ON COLUMN home.kept.other IS 'whole';
 RESET ROLE;
@@ -117,9 +119,18 @@ SET ROLE regress_snowflake_alice;
 COMMENT ON TABLE home.kept_before_2080_01 IS 'archive';
 COMMENT ON COLUMN home.kept_before_2080_01.secret IS 'of the archive';
 COMMENT ON COLUMN home.kept_before_2080_01.other IS 'of the archive';
+COMMENT ON TYPE home.kept_before_2080_01 IS 'of the archive';
+COMMENT ON CONSTRAINT not_d ON home.kept_before_2080_01 IS 'of the archive';
+COMMENT ON CONSTRAINT kept_pkey_before ON home.kept_before_2080_01 IS 'of the archive';
+COMMENT ON CONSTRAINT kept_pkey ON home.kept IS 'whole';
+COMMENT ON INDEX home.kept_other_before IS 'of the archive';
+COMMENT ON INDEX home.kept_other IS 'whole''s';
 ALTER TABLE ONLY home.kept ALTER secret SET DEFAULT 'b';
 ALTER TABLE home.kept_before_2080_01 ALTER other SET DEFAULT 'c';
 CREATE POLICY reads ON home.kept_before_2080_01 TO regress_snowflake_mallory USING (true);
+ALTER TABLE home.kept_before_2080_01 ADD CONSTRAINT own CHECK (secret <> 'b'), ADD CONSTRAINT own_too UNIQUE (other),
+    ADD CONSTRAINT own_key FOREIGN KEY (id) REFERENCES home.u, ALTER other SET NOT NULL;
+CREATE INDEX own_index ON home.kept_before_2080_01 (secret);
 RESET ROLE;
 SET client_min_messages = error; -- wal_level may be below logical
 CREATE PUBLICATION regress_kept FOR TABLE home.kept_before_2080_01;
@@ -127,11 +138,17 @@ SET client_min_messages = warning;
 SELECT * FROM snowflake.partition_plan('home.kept', back => true);
 DROP POLICY reads ON home.kept_before_2080_01;
 DROP PUBLICATION regress_kept;
+ALTER TABLE home.kept_before_2080_01 DROP CONSTRAINT own, DROP CONSTRAINT own_too, DROP CONSTRAINT own_key, ALTER other DROP NOT NULL;
+DROP INDEX home.own_index;
 SELECT snowflake._merge_partitions('home.kept');
 SELECT relkind, ARRAY(SELECT DISTINCT x.grantee::regrole FROM aclexplode(relacl) x) AS holders FROM pg_class WHERE oid = 'home.kept'::regclass;
 SELECT a.attname, a.attacl, pg_get_expr(f.adbin, f.adrelid), col_description(a.attrelid, a.attnum), obj_description(a.attrelid)
     FROM pg_attribute a LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
     WHERE a.attrelid = 'home.kept'::regclass AND a.attnum > 0 ORDER BY a.attnum;
+SELECT obj_description(reltype, 'pg_type') FROM pg_class WHERE oid = 'home.kept'::regclass;
+SELECT conname, obj_description(oid, 'pg_constraint') FROM pg_constraint
+    WHERE conrelid = 'home.kept'::regclass AND contype <> 'n' ORDER BY conname COLLATE "C";
+SELECT indexrelid::regclass, obj_description(indexrelid, 'pg_class') FROM pg_index WHERE indrelid = 'home.kept'::regclass ORDER BY 1;
 SET client_min_messages = error;
 DROP OWNED BY regress_snowflake_mallory, regress_snowflake_alice CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;

@@ -91,10 +91,25 @@ DROP VIEW of_one;
 CREATE INDEX own ON t_self_before_2080_01 (abs(id));
 ALTER TABLE t_self_before_2080_01 ADD CONSTRAINT own CHECK (abs(id) > 0);
 SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
+CREATE INDEX of_all ON t_self (abs(id));
+ALTER TABLE t_self ADD CONSTRAINT own CHECK (abs(id) > 0);
+SELECT command FROM snowflake.partition_plan('t_self', back => true) \gexec
 SELECT indexname FROM pg_indexes WHERE tablename = 't_self' ORDER BY indexname COLLATE "C";
 SELECT conname FROM pg_constraint WHERE conrelid = 't_self'::regclass AND contype = 'c';
 CREATE TABLE hashed (id bigint PRIMARY KEY DEFAULT snowflake.nextval()) PARTITION BY HASH (id);
 SELECT * FROM snowflake.partition_plan('hashed', back => true);
+-- From version 17 on, a partition can have another generation expression than the table.
+CREATE TABLE computes (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), n bigint GENERATED ALWAYS AS (id + 1) STORED)
+    PARTITION BY RANGE (id);
+CREATE TABLE computes_0 PARTITION OF computes FOR VALUES FROM (MINVALUE) TO (1);
+CREATE TABLE computes_otherwise (id bigint, n bigint GENERATED ALWAYS AS (id + 2) STORED);
+SELECT count(command) FROM snowflake.partition_plan('computes', back => true);
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+UPDATE pg_attrdef SET adbin = (SELECT adbin FROM pg_attrdef WHERE adrelid = 'computes_otherwise'::regclass)
+    WHERE adrelid = 'computes_0'::regclass AND adnum = 2;
+SELECT * FROM snowflake.partition_plan('computes', back => true);
+ROLLBACK;
 
 -- Objects that name the table with ONLY would not see its partitions. Old and new rows of rules, and a table that is inserted
 -- into, have none. A new table has a new row type.
@@ -139,6 +154,6 @@ RESET ROLE;
 SELECT every, snowflake._next_beginning(every) - (now() + interval '1 day') BETWEEN '0' AND every AS is_next,
        snowflake._next_beginning(every) = date_trunc(unit, snowflake._next_beginning(every)) AS is_beginning
     FROM (VALUES ('1 year'::interval, 'year'), ('3 months', 'month'), ('1 week', 'week'), ('1 day', 'day'), ('6 hours', 'hour')) x(every, unit);
-DROP TABLE t, t_self, hashed, plain;
+DROP TABLE t, t_self, hashed, computes, computes_otherwise, plain;
 DROP FUNCTION nothing;
 DROP ROLE regress_snowflake_user;

@@ -44,6 +44,40 @@ BEGIN
 END
 $function$;
 
+-- Lists the constraints and indexes of the first partition alone, which would become those of the whole table: rows of other
+-- partitions need not satisfy them.
+CREATE FUNCTION snowflake._merge_obstacles_of_first_partition(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+DECLARE
+    former constant regclass := format('%I.%I', p.schema, p.former)::regclass;
+BEGIN
+    RETURN QUERY
+        SELECT format('partition %s alone has %s: first drop it, or give it to table %s as well', former, x.what, p.tab)
+            FROM (SELECT format('constraint %I', k.conname) FROM pg_constraint k
+                      WHERE k.conrelid = former AND k.contype IN ('c', 'f', 'p', 'u', 'x') AND k.conislocal AND k.coninhcount = 0
+                  UNION ALL
+                  SELECT format('index %s', i.indexrelid::regclass) FROM pg_index i
+                      WHERE i.indrelid = former
+                        AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid)
+                        AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = former AND k.conindid = i.indexrelid)
+                  UNION ALL
+                  SELECT format('NOT NULL on column %I', own.attname)
+                      FROM pg_attribute a JOIN pg_attribute own ON own.attrelid = former AND own.attname = a.attname
+                      WHERE a.attrelid = p.tab AND own.attnum > 0 AND own.attnotnull AND NOT a.attnotnull) x(what);
+    RETURN QUERY
+        SELECT format('partition %s computes column %I in another way than table %s: first let both compute it alike',
+                      former, own.attname, p.tab)
+            FROM pg_attribute a
+            JOIN pg_attribute own ON own.attrelid = former AND own.attname = a.attname
+            LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+            LEFT JOIN pg_attrdef o ON o.adrelid = own.attrelid AND o.adnum = own.attnum
+            WHERE a.attrelid = p.tab AND own.attnum > 0 AND own.attgenerated <> ''
+              AND pg_get_expr(f.adbin, f.adrelid) IS DISTINCT FROM pg_get_expr(o.adbin, o.adrelid);
+END
+$function$;
+
 -- Raises an error that names everything that keeps a partitioned table from becoming an ordinary one.
 CREATE FUNCTION snowflake._require_mergeable(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS void
@@ -58,6 +92,7 @@ BEGIN
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._merge_obstacles_of_publications(p)
+                  UNION ALL SELECT snowflake._merge_obstacles_of_first_partition(p)
                   UNION ALL
                   SELECT format('partition %s %s', c.oid::regclass, why.text)
                       FROM pg_inherits i
@@ -88,9 +123,10 @@ END
 $function$;
 
 -- Returns the steps that move all rows into the first partition, and give that and its indexes the names of the whole: views
--- that are made again refer to them. The rights on the first partition alone, its comments and its defaults end. The owner sees
--- all rows where row-level security is not forced; _run_partitioning() makes anything else an error. Foreign keys are checked
--- row by row: a check at the end of the transaction cannot be queued in a security-restricted operation.
+-- that are made again refer to them. The rights on the first partition alone, its comments and its defaults end: those of the
+-- whole take their places. The owner sees all rows where row-level security is not forced; _run_partitioning() makes anything
+-- else an error. Foreign keys are checked row by row: a check at the end of the transaction cannot be queued in a
+-- security-restricted operation.
 CREATE FUNCTION snowflake._merge_steps(p snowflake._partitioning, whole text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -109,6 +145,22 @@ BEGIN
                 UNION ALL SELECT 2, 2, x FROM snowflake._revocations(former::regclass) x
                 UNION ALL SELECT 2, 3, format('COMMENT ON TABLE %s IS NULL', former)
                     WHERE obj_description(former::regclass, 'pg_class') IS NOT NULL
+                UNION ALL SELECT 2, 4, format('COMMENT ON TYPE %s IS NULL', former)
+                    FROM pg_class c WHERE c.oid = former::regclass AND obj_description(c.reltype, 'pg_type') IS NOT NULL
+                UNION ALL SELECT 2, i.indexrelid, format('COMMENT ON INDEX %s IS %L', i.indexrelid::regclass, whole.comment)
+                    FROM pg_index i
+                    JOIN pg_inherits h ON h.inhrelid = i.indexrelid
+                    CROSS JOIN LATERAL obj_description(h.inhparent, 'pg_class') whole(comment)
+                    WHERE i.indrelid = former::regclass
+                      AND obj_description(i.indexrelid, 'pg_class') IS DISTINCT FROM whole.comment
+                UNION ALL SELECT 2, k.oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', k.conname, former, whole.comment)
+                    FROM pg_constraint k
+                    JOIN pg_constraint w ON w.conrelid = p.tab
+                                        AND (w.oid = k.conparentid
+                                             OR w.contype IN ('c', 'n') AND w.contype = k.contype AND w.conname = k.conname)
+                    CROSS JOIN LATERAL obj_description(w.oid, 'pg_constraint') whole(comment)
+                    WHERE k.conrelid = former::regclass
+                      AND obj_description(k.oid, 'pg_constraint') IS DISTINCT FROM whole.comment
                 UNION ALL SELECT 2, a.attnum::oid, x.command
                     FROM pg_attribute a
                     JOIN pg_attribute own ON own.attrelid = former::regclass AND own.attname = a.attname
