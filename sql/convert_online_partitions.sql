@@ -255,6 +255,8 @@ CREATE TABLE place (id serial, up integer, day integer, PRIMARY KEY (id, day), F
     PARTITION BY LIST (day);
 CREATE TABLE place_1 PARTITION OF place FOR VALUES IN (1);
 CREATE TABLE place_2 PARTITION OF place FOR VALUES IN (2);
+CREATE TABLE place_3 (id integer NOT NULL, up integer, day integer NOT NULL); -- other not-null constraints on PostgreSQL 18
+ALTER TABLE place ATTACH PARTITION place_3 FOR VALUES IN (3);
 CREATE TABLE guest (place_id integer, day integer,
                     FOREIGN KEY (place_id, day) REFERENCES place ON DELETE CASCADE DEFERRABLE) PARTITION BY LIST (day);
 COMMENT ON CONSTRAINT guest_place_id_day_fkey ON guest IS 'sits there';

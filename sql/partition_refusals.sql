@@ -130,6 +130,15 @@ REVOKE USAGE ON TYPE alone FROM PUBLIC;
 SELECT * FROM snowflake.partition_plan('alone', '1 month', since => '2080-01-01');
 DROP TABLE alone, notes CASCADE;
 
+-- A valid key to a partitioned table is none, though what belongs to the partitions can say that it is not valid.
+CREATE TABLE days (day integer PRIMARY KEY) PARTITION BY LIST (day);
+CREATE TABLE days_1 PARTITION OF days FOR VALUES IN (1);
+CREATE TABLE seen (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), day integer);
+ALTER TABLE seen ADD FOREIGN KEY (day) REFERENCES days NOT VALID;
+ALTER TABLE seen VALIDATE CONSTRAINT seen_day_fkey;
+SELECT count(*) > 0 AS is_planned FROM snowflake.partition_plan('seen', '1 month', since => '2080-01-01');
+DROP TABLE seen, days;
+
 -- Arguments.
 SELECT * FROM snowflake.partition_plan(NULL, '1 month');
 SELECT * FROM snowflake.partition_plan('t_self');

@@ -95,7 +95,7 @@ CREATE TABLE orders_0 PARTITION OF orders FOR VALUES IN (0) PARTITION BY HASH (v
 CREATE TABLE orders_0_a PARTITION OF orders_0 FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE orders_0_b PARTITION OF orders_0 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE TABLE orders_1 (dropped integer, maker integer NOT NULL, value integer NOT NULL, touched integer NOT NULL DEFAULT 0,
-                       customer_id integer NOT NULL, other_id integer,
+                       customer_id integer CONSTRAINT orders_customer_id_not_null NOT NULL, other_id integer,
                        CONSTRAINT orders_customer_id_check CHECK (customer_id > 0));
 ALTER TABLE orders_1 DROP COLUMN dropped;
 ALTER TABLE orders ATTACH PARTITION orders_1 FOR VALUES IN (1);

@@ -26,15 +26,6 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
             JOIN pg_attribute whole ON whole.attrelid = snowflake._whole(s.relid) AND whole.attname = s.attname
             WHERE s.is_inherited AND whole.attnotnull <> a.attnotnull;
-    RETURN QUERY
-        -- PostgreSQL 18 has such constraints, and renames those of the partitions with that of the whole.
-        SELECT format('not-null constraint %I of partition %s has another name than that of table %s: convert with a lock',
-                      k.conname, s.relid, snowflake._whole(s.relid))
-            FROM unnest(shadows) s
-            JOIN pg_constraint k ON k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
-            JOIN pg_attribute whole ON whole.attrelid = snowflake._whole(s.relid) AND whole.attname = s.attname
-            JOIN pg_constraint w ON w.conrelid = whole.attrelid AND w.contype = 'n' AND w.conkey = ARRAY[whole.attnum]
-            WHERE s.is_inherited AND w.conname <> k.conname;
 END
 $function$;
 

@@ -164,6 +164,15 @@ BEGIN
                 SELECT format('column %I becomes the last one of table %s', s.attname, s.relid) AS remark
                     FROM unnest(work.shadows) s WHERE NOT s.is_inherited
                 UNION ALL
+                -- PostgreSQL 18 has such constraints, and makes them under one name for a table and its partitions.
+                SELECT format('not-null constraint %I of partition %s gets the name of that of table %s',
+                              k.conname, s.relid, snowflake._whole(s.relid))
+                    FROM unnest(work.shadows) s
+                    JOIN pg_constraint k ON k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
+                    JOIN pg_attribute whole ON whole.attrelid = snowflake._whole(s.relid) AND whole.attname = s.attname
+                    JOIN pg_constraint w ON w.conrelid = whole.attrelid AND w.contype = 'n' AND w.conkey = ARRAY[whole.attnum]
+                    WHERE s.is_inherited AND w.conname <> k.conname
+                UNION ALL
                 SELECT format('until the swap table %s has the column %I as well: COPY without a list of columns expects it',
                               s.relid, s.shadow_name)
                     FROM unnest(work.shadows) s WHERE NOT s.is_inherited
