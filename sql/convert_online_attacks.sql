@@ -345,6 +345,20 @@ CALL snowflake._fill_shadows('shown_id_seq', 'shown');
 SELECT snowflake.convert_sequence_to_snowflake('shown_id_seq', online => true);
 SELECT attname, attacl FROM pg_attribute WHERE attrelid = 'shown'::regclass AND attnum > 0 AND NOT attisdropped;
 DROP TABLE shown;
+-- Views that any role can make take long to be found: meanwhile others read and write the table.
+CREATE TABLE viewed (id serial PRIMARY KEY);
+SET ROLE online_forger;
+DO $$BEGIN
+    FOR n IN 1..400 LOOP
+        EXECUTE format('CREATE VIEW forged.view_%s AS SELECT id FROM viewed', n);
+    END LOOP;
+END$$;
+RESET ROLE;
+BEGIN;
+SELECT (snowflake._state_under_locks(snowflake._request('viewed_id_seq', stage => 'shadows', tab => 'viewed'), '1 min')).altered;
+SELECT mode FROM pg_locks WHERE relation = 'viewed'::regclass AND pid = pg_backend_pid() AND mode <> 'AccessShareLock' ORDER BY mode;
+COMMIT;
+DROP TABLE viewed CASCADE;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;
 CREATE SCHEMA "of the snowflake" AUTHORIZATION online_dropper;
