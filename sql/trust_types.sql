@@ -306,6 +306,12 @@ CREATE TABLE whole (id serial PRIMARY KEY, h holder);
 CREATE MATERIALIZED VIEW of_whole AS SELECT id, to_json(json_populate_record(x, '{"h": {"n": 1}}')) FROM whole x;
 CREATE TABLE checked_whole (id serial PRIMARY KEY, h holder);
 ALTER TABLE checked_whole ADD CONSTRAINT whole CHECK (id > 0 AND json_populate_record(checked_whole, '{"h": {"n": 1}}') IS NOT NULL);
+-- In an expression that is too long to be read.
+CREATE TABLE checked_deeply (id serial PRIMARY KEY, h holder);
+DO $$BEGIN
+    EXECUTE concat('ALTER TABLE checked_deeply ADD CONSTRAINT deep CHECK (json_populate_record(h, ''{"n": 1}'') IS NOT NULL AND ',
+                   repeat('(id <> 0 AND (true OR ', 1100), 'true', repeat('))', 1100), ')');
+END$$;
 CREATE TABLE counted (id serial PRIMARY KEY, x integer, y integer);
 CREATE STATISTICS pairs ON ((x::late)::integer), y FROM counted;
 INSERT INTO viewed DEFAULT VALUES;
@@ -340,6 +346,7 @@ SELECT snowflake.convert_sequence_to_snowflake('viewed_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('joined_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('whole_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('checked_whole_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('checked_deeply_id_seq');
 SELECT snowflake.conversion_plan('counted_id_seq', online => true);
 SELECT snowflake.conversion_plan('holders_id_seq', online => true);
 DROP MATERIALIZED VIEW of_spans;
@@ -347,7 +354,8 @@ SELECT snowflake.conversion_plan('spans_id_seq', online => true);
 CALL snowflake._fill_shadows('later_id_seq', 'later');
 SELECT snowflake.convert_sequence_to_snowflake('spans_id_seq');
 TABLE told;
-DROP TABLE checked, holders, spans, partial, excluded, later, viewed, joined, other, whole, checked_whole, counted CASCADE;
+DROP TABLE checked, holders, spans, partial, excluded, later, viewed, joined, other, whole, checked_whole, checked_deeply,
+    counted CASCADE;
 
 -- What a group says of a member's sequence is not believed: another member may have said it.
 GRANT regress_snowflake_group TO regress_snowflake_alice, regress_snowflake_mallory;

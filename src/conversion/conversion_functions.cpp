@@ -69,6 +69,19 @@ void put_oids(const ReturnSetInfo &result, const List *oids) {
     }
 }
 
+// Returns what is found in each tree that an object stores, as rows of one column; null for a tree
+// that is too long or nested too deeply to be read.
+Datum put_found_in_trees(FunctionCallInfo fcinfo, Oid class_id, Oid object, List *(*find)(Node *)) {
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const List *trees = expression::stored_in(class_id, object);
+    for (int i = 0; i < list_length(trees); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(trees, i));
+        put_oids(result, tree == nullptr ? lappend_oid(NIL, InvalidOid) : find(tree));
+    }
+    return Datum{0};
+}
+
 // Numbers that a trial is made with.
 struct Numbers {
     std::int64_t *values;
@@ -155,66 +168,36 @@ Datum snowflake_sequence_uses(PG_FUNCTION_ARGS) {
 // _types_of_constants(regclass, oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_types_of_constants);
 Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
-    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(trees); ++i) {
-        auto *tree = static_cast<Node *>(list_nth(trees, i));
-        put_oids(result, tree == nullptr ? lappend_oid(NIL, InvalidOid)
-                                         : expression::types_of_constants(tree));
-    }
-    return Datum{0};
+    return put_found_in_trees(fcinfo, PG_GETARG_OID(0), PG_GETARG_OID(1),
+                              expression::types_of_constants);
 }
 
 // _types_of_columns_read(regclass, oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_types_of_columns_read);
 Datum snowflake_types_of_columns_read(PG_FUNCTION_ARGS) {
-    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(trees); ++i)
-        put_oids(result, expression::types_of_variables(static_cast<Node *>(list_nth(trees, i))));
-    return Datum{0};
+    return put_found_in_trees(fcinfo, PG_GETARG_OID(0), PG_GETARG_OID(1),
+                              expression::types_of_variables);
 }
 
 // _relations_inserted_into(oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_inserted_into);
 Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {
-    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const List *trees = expression::stored_in(RewriteRelationId, PG_GETARG_OID(0));
-    for (int i = 0; i < list_length(trees); ++i) {
-        auto *tree = static_cast<Node *>(list_nth(trees, i));
-        if (tree != nullptr)
-            put_oids(result, expression::relations_inserted_into(tree));
-    }
-    return Datum{0};
+    return put_found_in_trees(fcinfo, RewriteRelationId, PG_GETARG_OID(0),
+                              expression::relations_inserted_into);
 }
 
 // _relations_named_by_position(regclass, oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_named_by_position);
 Datum snowflake_relations_named_by_position(PG_FUNCTION_ARGS) {
-    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(trees); ++i)
-        put_oids(result,
-                 expression::relations_named_by_position(static_cast<Node *>(list_nth(trees, i))));
-    return Datum{0};
+    return put_found_in_trees(fcinfo, PG_GETARG_OID(0), PG_GETARG_OID(1),
+                              expression::relations_named_by_position);
 }
 
 // _relations_named_with_only(regclass, oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_named_with_only);
 Datum snowflake_relations_named_with_only(PG_FUNCTION_ARGS) {
-    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-    const auto &result = *reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const List *trees = expression::stored_in(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    for (int i = 0; i < list_length(trees); ++i) {
-        auto *tree = static_cast<Node *>(list_nth(trees, i));
-        put_oids(result, tree == nullptr ? lappend_oid(NIL, InvalidOid)
-                                         : expression::relations_named_with_only(tree));
-    }
-    return Datum{0};
+    return put_found_in_trees(fcinfo, PG_GETARG_OID(0), PG_GETARG_OID(1),
+                              expression::relations_named_with_only);
 }
 
 // _is_call(oid, regclass) returns boolean

@@ -105,8 +105,8 @@ BEGIN
                               WHERE i.inhdetachpending
                           UNION ALL SELECT format('is owned by %I: give it to %I, or detach it first', pg_get_userbyid(c.relowner),
                                                   pg_get_userbyid(p.owner)) WHERE c.relowner <> p.owner
-                          -- It could change the rows that are moved, or leave some out. A policy of the first partition would
-                          -- become one of the table.
+                          -- A rule or trigger could change the rows that are moved, or leave some out. A policy of the first
+                          -- partition would become one of the table.
                           UNION ALL SELECT format('has a rule, trigger or policy of its own, %I: drop it first', x.name)
                               FROM (SELECT t.tgname FROM pg_trigger t
                                         WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgparentid = 0

@@ -96,7 +96,7 @@ BEGIN
                        k.conname, p.tab, why.text)
             FROM pg_constraint k
             CROSS JOIN LATERAL (
-                -- What belongs to a partition that a valid foreign key references can say that it is not valid.
+                -- The parts of a valid foreign key to a partitioned table can say that they are not valid.
                 SELECT format('is not valid: ALTER TABLE %s VALIDATE CONSTRAINT %I first', p.tab, k.conname)
                     WHERE NOT k.convalidated AND k.conparentid = 0
                       AND NOT (k.conname = snowflake._limit_name() AND p.is_limited IS NOT NULL)

@@ -191,6 +191,24 @@ BEGIN
 END
 $function$;
 
+-- Returns the types that an object's expressions name, and those of the columns that they read: a function of the server can make
+-- other values of such a type. Of an expression that is too long to be read all columns of its relations count.
+CREATE FUNCTION snowflake._types_evaluated(class oid, object oid)
+    RETURNS SETOF oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
+    AS $function$
+DECLARE
+    of_columns oid[] := ARRAY(SELECT snowflake._types_of_columns_read(class, object));
+BEGIN
+    IF array_position(of_columns, NULL) IS NOT NULL THEN
+        of_columns := ARRAY(SELECT a.atttypid
+                                FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum > 0
+                                WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_class'::regclass);
+    END IF;
+    RETURN QUERY SELECT snowflake._types_read(class, object) UNION SELECT t FROM unnest(of_columns) t;
+END
+$function$;
+
 -- Returns the authors of types whose code the server runs when it alters a column. Types are named, or read, in checks, defaults
 -- and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so all types in
 -- them count, and those of their columns, too.
@@ -216,8 +234,7 @@ BEGIN
         read AS MATERIALIZED (
         SELECT r.type, e.classid, e.objid
             FROM evaluated e
-            CROSS JOIN LATERAL (SELECT snowflake._types_read(e.classid, e.objid)
-                                UNION SELECT snowflake._types_of_columns_read(e.classid, e.objid)) r(type)
+            CROSS JOIN LATERAL snowflake._types_evaluated(e.classid, e.objid) r(type)
         UNION
         SELECT a.atttypid, e.classid, e.objid
             FROM evaluated e JOIN pg_attribute a ON e.classid = 'pg_class'::regclass AND a.attrelid = e.objid
@@ -264,8 +281,7 @@ BEGIN
             FROM snowflake._authors_of_views(dependents) w
             LEFT JOIN pg_rewrite r ON r.ev_class = w.touched AND r.rulename = '_RETURN'
             CROSS JOIN LATERAL (SELECT a.atttypid FROM pg_attribute a WHERE w.touched = w.relid AND a.attrelid = w.relid AND a.attnum > 0
-                                UNION SELECT snowflake._types_read('pg_rewrite'::regclass, r.oid)
-                                UNION SELECT snowflake._types_of_columns_read('pg_rewrite'::regclass, r.oid)) held(type);
+                                UNION SELECT snowflake._types_evaluated('pg_rewrite'::regclass, r.oid)) held(type);
     RETURN QUERY
         SELECT snowflake._owner(c.relid), x.author,
                format('%s, which %s uses,',

@@ -1,6 +1,7 @@
 -- Roles that insert: an identity asks nobody for a right on its sequence, and nextval in a default does.
 
 -- Finds the relations that a rule inserts into. The rule of a view that is no more than its one relation counts as one.
+-- NULL: the rule is too long to be read.
 CREATE FUNCTION snowflake._relations_inserted_into(rule oid)
     RETURNS SETOF oid
     AS 'MODULE_PATHNAME', 'snowflake_relations_inserted_into'

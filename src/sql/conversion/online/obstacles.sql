@@ -46,33 +46,6 @@ BEGIN
                     FROM snowflake._refusal_of_updates(t.oid) refusal
                     WHERE t.relkind = 'r' AND NOT s.is_filled AND refusal IS NOT NULL
             ) why(text);
-    -- The server calls functions of range types, and evaluates expressions, when it collects statistics.
-    RETURN QUERY
-        SELECT DISTINCT format('the type of column %I of table %s is made by %I, whose code would run as %I: convert with a lock',
-                               a.attname, t.oid::regclass, pg_get_userbyid(held.author), pg_get_userbyid(t.relowner))
-            FROM (SELECT x.atttypid, x.relowner, author
-                      FROM (SELECT DISTINCT a.atttypid, t.relowner
-                                FROM unnest(shadows) s
-                                JOIN pg_class t ON t.oid = s.relid
-                                JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0) x
-                      CROSS JOIN LATERAL snowflake._parts_of_type(x.atttypid) part
-                      JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
-                      CROSS JOIN LATERAL snowflake._authors_of_type(part) author
-                      WHERE NOT snowflake._may_act_for(author, x.relowner)) held
-            JOIN unnest(shadows) s ON true
-            JOIN pg_class t ON t.oid = s.relid AND t.relowner = held.relowner
-            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND a.atttypid = held.atttypid;
-    RETURN QUERY
-        SELECT DISTINCT format('%s of table %s uses a type of %I, whose code would run as %I: convert with a lock',
-                               pg_describe_object('pg_statistic_ext'::regclass, e.oid, 0), t.oid::regclass, pg_get_userbyid(author),
-                               pg_get_userbyid(t.relowner))
-            FROM unnest(shadows) s
-            JOIN pg_class t ON t.oid = s.relid
-            JOIN pg_statistic_ext e ON e.stxrelid = t.oid
-            CROSS JOIN LATERAL (SELECT snowflake._types_read('pg_statistic_ext'::regclass, e.oid)
-                                UNION SELECT snowflake._types_of_columns_read('pg_statistic_ext'::regclass, e.oid)) held(type)
-            CROSS JOIN LATERAL snowflake._authors_of_type(held.type) author
-            WHERE NOT snowflake._may_act_for(author, t.relowner);
     RETURN QUERY
         -- Where the column is still an integer, Spock 6 stores a part of a larger number, and 5 discards the row.
         SELECT snowflake._obstacles_of_replicators(
@@ -109,6 +82,41 @@ BEGIN
             FROM unnest(shadows) s
             JOIN pg_constraint k ON k.conrelid = s.relid AND k.contype = 'n' AND k.conkey = ARRAY[s.attnum]
             WHERE NOT k.convalidated;
+END
+$function$;
+
+-- Lists the types whose authors' code would run as the owner of a table when statistics are collected: the server calls functions
+-- of range types then, and evaluates the expressions of extended statistics.
+CREATE FUNCTION snowflake._online_obstacles_of_statistics(shadows snowflake._shadow[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('the type of column %I of table %s is made by %I, whose code would run as %I: convert with a lock',
+                               a.attname, t.oid::regclass, pg_get_userbyid(held.author), pg_get_userbyid(t.relowner))
+            FROM (SELECT x.atttypid, x.relowner, author
+                      FROM (SELECT DISTINCT a.atttypid, t.relowner
+                                FROM unnest(shadows) s
+                                JOIN pg_class t ON t.oid = s.relid
+                                JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0) x
+                      CROSS JOIN LATERAL snowflake._parts_of_type(x.atttypid) part
+                      JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
+                      CROSS JOIN LATERAL snowflake._authors_of_type(part) author
+                      WHERE NOT snowflake._may_act_for(author, x.relowner)) held
+            JOIN unnest(shadows) s ON true
+            JOIN pg_class t ON t.oid = s.relid AND t.relowner = held.relowner
+            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND a.atttypid = held.atttypid;
+    RETURN QUERY
+        SELECT DISTINCT format('%s of table %s uses a type of %I, whose code would run as %I: convert with a lock',
+                               pg_describe_object('pg_statistic_ext'::regclass, e.oid, 0), t.oid::regclass, pg_get_userbyid(author),
+                               pg_get_userbyid(t.relowner))
+            FROM unnest(shadows) s
+            JOIN pg_class t ON t.oid = s.relid
+            JOIN pg_statistic_ext e ON e.stxrelid = t.oid
+            CROSS JOIN LATERAL snowflake._types_evaluated('pg_statistic_ext'::regclass, e.oid) type
+            CROSS JOIN LATERAL snowflake._authors_of_type(type) author
+            WHERE NOT snowflake._may_act_for(author, t.relowner);
 END
 $function$;
 
@@ -373,6 +381,7 @@ DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
+    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_statistics(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_partitions(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_searches(part.columns);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_room(part);

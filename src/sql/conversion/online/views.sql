@@ -438,7 +438,7 @@ BEGIN
         SELECT format('DROP INDEX %s', i.indexrelid::regclass)
             FROM pg_index i
             WHERE i.indrelid = t.twin AND i.indexrelid NOT IN (SELECT x.twin FROM snowflake._index_twins_of_view(t) x);
-    -- What was given on it, or was left of what default privileges gave, is not what the original has.
+    -- Rights that somebody gave on the twin, or that default privileges left, are not those of the original.
     RETURN QUERY SELECT * FROM snowflake._revocations(t.twin);
     RETURN QUERY
         SELECT format('ALTER %s %s RENAME TO %I', type, t.twin::regclass, c.relname) FROM pg_class c WHERE c.oid = t.original;
