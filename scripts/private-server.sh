@@ -51,13 +51,17 @@ copy_postgresql() {
     echo "$root$("$system" --bindir)/pg_config"
 }
 
-# Builds the extension and installs it in the private installation. Afterwards PG_CONFIG and PATH are
-# those of the private installation.
+# Makes the private installation, without the extension. Afterwards PG_CONFIG and PATH are those of it.
+use_private_installation() {
+    PG_CONFIG=$(copy_postgresql "$PG_CONFIG")
+    export PG_CONFIG PATH=${PG_CONFIG%/*}:$PATH
+}
+
+# Builds the extension and installs it in the private installation, which is used from then on.
 install_privately() {
     say "Building the extension for $("$PG_CONFIG" --version)"
     as_builder make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" -j "$(nproc)"
-    PG_CONFIG=$(copy_postgresql "$PG_CONFIG")
-    export PG_CONFIG PATH=${PG_CONFIG%/*}:$PATH
+    use_private_installation
     make -s -C "$checkout" PG_CONFIG="$PG_CONFIG" install >/dev/null
 }
 

@@ -15,8 +15,7 @@ sanitized_suite() {
 
 # Runs server tests with the extension sanitized, but not the server.
 run_sanitized_server_tests() {
-    PG_CONFIG=$(copy_postgresql "$PG_CONFIG")
-    export PG_CONFIG PATH=${PG_CONFIG%/*}:$PATH
+    use_private_installation
     install_variant sanitized-server -fsanitize=address,undefined -fno-sanitize-recover=all
     sanitize_server
     # shellcheck disable=SC2086 # a list of tests

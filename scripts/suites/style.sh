@@ -123,13 +123,21 @@ has_comments_before_functions() {
     [ -z "$findings" ] || { echo "$findings"; return 1; }
 }
 
+# Writes files that include those of the extension, one for each processor, and lists them. Compilers and clang-tidy spend
+# nearly all of their time on headers; the tests are read in the same way (test/CMakeLists.txt).
+sources_in_shares() {
+    find "$checkout/src" -name '*.cpp' -printf '#include "%p"\n' | sort |
+        split -n "r/$(nproc)" --additional-suffix=.cpp - "$workspace/sources-"
+    printf '%s\0' "$workspace"/sources-*.cpp
+}
+
 # Tells whether a compiler finds nothing at all in the extension. The server's macros make old-style
 # and alignment-increasing casts, so their headers count as the system's.
 # has_no_strict_warning COMPILER WARNING...
 has_no_strict_warning() {
     local includes
     includes=$("$PG_CONFIG" --includedir-server)
-    find "$checkout/src" -name '*.cpp' -print0 |
+    sources_in_shares |
         xargs -0 -P "$(nproc)" -n 1 "$1" -fsyntax-only -std=c++20 -fno-exceptions -fno-rtti -D_GNU_SOURCE "-I$checkout/src" \
             '-DSNOWFLAKE_VERSION=""' -isystem "$includes" -Werror -Wall -Wextra -Wpedantic -Wshadow \
             -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual -Wformat=2 -Wundef \
@@ -153,14 +161,11 @@ is_formatted() {
 }
 
 # Checks the extension with the flags of PGXS, and the tests as CMake compiles them. clang-tidy writes its
-# findings to standard output. It spends nearly all of its time on headers, so the files of the extension are
-# read as one for each processor, as those of the tests are (test/CMakeLists.txt).
+# findings to standard output.
 is_tidy() {
     local includes
     includes=$("$PG_CONFIG" --includedir-server)
-    find "$checkout/src" -name '*.cpp' -printf '#include "%p"\n' | sort |
-        split -n "r/$(nproc)" --additional-suffix=.cpp - "$workspace/tidy-"
-    printf '%s\0' "$workspace"/tidy-*.cpp |
+    sources_in_shares |
         xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet \
             --config-file="$checkout/.clang-tidy" '{}' -- -std=c++20 -fno-exceptions -fno-rtti \
             -D_GNU_SOURCE "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' -isystem "$includes" 2>/dev/null &&
