@@ -64,7 +64,8 @@ run_integration_tests() {
     seq 0 $((shares - 1)) |
         logged "$workspace/integration.log" '^\[  (     OK|FAILED)|Failure|SEED| IDs$' \
         as_server_user env "${hostile_settings[@]}" TMPDIR="$workspace" PG_CONFIG="$PG_CONFIG" \
-        SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" SNOWFLAKE_CALLS="${SNOWFLAKE_CALLS:-$random_calls}" GTEST_TOTAL_SHARDS="$shares" \
+        SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" SNOWFLAKE_HOSTILE_ROUNDS="${SNOWFLAKE_HOSTILE_ROUNDS:-$hostile_rounds}" \
+        SNOWFLAKE_CALLS="${SNOWFLAKE_CALLS:-$random_calls}" GTEST_TOTAL_SHARDS="$shares" \
         xargs -P "$(nproc)" -I '{}' env GTEST_SHARD_INDEX='{}' \
         "$program/integration_tests" ${1:+"--gtest_filter=$1"} || status=$?
     while IFS=$'\t' read -r name reason; do

@@ -163,12 +163,16 @@ std::vector<std::string> HostileObjects::kinds() {
 }
 
 void HostileObjects::make(int attempts) {
-    for (int i = 0; i < attempts; ++i) {
-        const Kind &kind = all_kinds[static_cast<std::size_t>(
-            random_.between(0, static_cast<std::int64_t>(all_kinds.size()) - 1))];
+    const auto attempt = [this](const Kind &kind) {
         if ((this->*kind.make)())
             ++made_[kind.name];
-    }
+    };
+    for (int i = 0; i < attempts; ++i)
+        attempt(all_kinds[static_cast<std::size_t>(
+            random_.between(0, static_cast<std::int64_t>(all_kinds.size()) - 1))]);
+    for (const Kind &kind : all_kinds)
+        for (int i = 0; i < 1000 && made_[kind.name] == 0; ++i)
+            attempt(kind);
 }
 
 bool HostileObjects::run(const std::string &command) {

@@ -32,7 +32,7 @@ class HostileObjects {
   public:
     HostileObjects(snowflake::testing::Random &random, Session &session, Targets targets);
 
-    // Tries to make objects of random kinds. An attempt may fail.
+    // Tries to make objects of random kinds, and of each kind one. An attempt may fail.
     void make(int attempts);
 
     // How many objects of each kind were made.
