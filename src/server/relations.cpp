@@ -112,11 +112,15 @@ void hold_schema(Oid schema, Oid role) {
     if (!server::may_use_schema(GetUserId(), schema) && !server::may_use_schema(role, schema))
         aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
     Relation schemas = table_open(NamespaceRelationId, RowShareLock);
-    HeapTuple cached = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-    if (HeapTupleIsValid(cached)) {
+    // The place that the cache has may be another row's by now. The snapshot of a scan keeps a row
+    // where it is.
+    ScanKeyData key;
+    ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(schema));
+    SysScanDesc scan = systable_beginscan(schemas, NamespaceOidIndexId, true, nullptr, 1, &key);
+    if (HeapTuple found = systable_getnext(scan); HeapTupleIsValid(found)) {
         HeapTupleData row{};
-        row.t_self = cached->t_self;
-        ReleaseSysCache(cached);
+        row.t_self = found->t_self;
         Buffer buffer = InvalidBuffer;
         TM_FailureData failure{};
         const TM_Result result =
@@ -129,6 +133,7 @@ void hold_schema(Oid schema, Oid role) {
                 errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
                 errhint("Call the function again."));
     }
+    systable_endscan(scan);
     table_close(schemas, NoLock);
 }
 
