@@ -455,6 +455,31 @@ RESET client_min_messages;
 SELECT snowflake.release_node() IS NOT NULL AS released;
 DROP TABLE many_0, many_1, many_2, many_3, many_4;
 DROP SEQUENCE few, below, left_open;
+-- Nor does another role choose the number by a layout of its own, or hide IDs of others behind tables of its own.
+CALL forget();
+CREATE SEQUENCE steers INCREMENT 9223372036854775807;
+SELECT snowflake.set_layout('steers', 'epoch=2023-01-01 tick=1ms timestamp:41 node:1 counter:12');
+ALTER SEQUENCE steers OWNER TO regress_snowflake_user;
+SELECT snowflake.claim_node() = :derived AS derived;
+SELECT snowflake.release_node() IS NOT NULL AS released;
+CALL forget();
+CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake.nextval('s'));
+INSERT INTO orders VALUES (snowflake.make_id('2050-01-01', :ahead, 0));
+CREATE SCHEMA hiding;
+GRANT ALL ON SCHEMA hiding TO regress_snowflake_user;
+DO $$
+BEGIN
+    FOR k IN 1..257 LOOP
+        EXECUTE format('CREATE TABLE hiding.t_%s (id bigint PRIMARY KEY DEFAULT snowflake.nextval(''s''))', k);
+        EXECUTE format('ALTER TABLE hiding.t_%s OWNER TO regress_snowflake_user', k);
+    END LOOP;
+END $$;
+UPDATE pg_class SET relpages = 1000000 WHERE relnamespace = 'hiding'::regnamespace AND relkind = 'r';
+SELECT state, replace(message, :'ahead', 'N') AS message FROM outcome(format('SELECT snowflake.claim_node(%s)', :ahead));
+DROP TABLE orders;
+DROP SEQUENCE steers;
+DO $$ BEGIN FOR k IN 1..257 LOOP EXECUTE format('DROP TABLE hiding.t_%s', k); END LOOP; END $$;
+DROP SCHEMA hiding;
 -- Nor does it retire a number for years, by what its own tables and sequences say.
 CALL forget();
 CREATE SEQUENCE hers INCREMENT 9223372036854775807;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_ids = 256; // of a table
 
-// Tables whose IDs are looked at: those with many pages first.
+// Tables whose IDs are looked at: those with many pages first, of each owner in turn.
 constexpr const char *tables =
     "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(c.relowner, x.extowner) "
     "FROM snowflake.sequences s "
@@ -21,7 +21,8 @@ constexpr const char *tables =
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "WHERE c.relkind = 'r' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype "
     "AND s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
-    "ORDER BY c.relpages DESC, c.oid DESC LIMIT 256";
+    "ORDER BY pg_catalog.row_number() OVER (PARTITION BY c.relowner "
+    "ORDER BY c.relpages DESC, c.oid DESC), c.relpages DESC, c.oid DESC LIMIT 256";
 
 // Returns what a query that returns one value returns; std::nullopt: null.
 std::optional<Datum> answer_to(const char *query, int count, Datum *values) {
@@ -116,7 +117,10 @@ std::int32_t last_fitting_node() {
     const std::optional<Datum> nodes = answer_to(
         "SELECT pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
         "pg_catalog.int4 FROM pg_catalog.pg_sequence q "
-        "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
+        "JOIN pg_catalog.pg_class c ON c.oid = q.seqrelid "
+        "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
+        "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) "
+        "AND snowflake._may_act_for(c.relowner, x.extowner)",
         0, nullptr);
     return nodes ? std::clamp(DatumGetInt32(*nodes) - 1, 1, last_claimable_node)
                  : last_claimable_node;

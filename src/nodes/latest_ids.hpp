@@ -28,7 +28,7 @@ const LatestId *find_latest_ids();
 std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last);
 
 // Returns the greatest number that fits the layouts of all sequences of this database that make
-// IDs.
+// IDs, and are of roles that may act for the installer: others could choose the number.
 std::int32_t last_fitting_node();
 
 // Keeps sessions of this database from leasing a number until the transaction ends. Returns false
