@@ -9,11 +9,26 @@ namespace {
 Ban ban{};
 ProcessUtility_hook_type next_hook = nullptr;
 
-// A statement that the server runs as part of a command has the text of the command.
+// A statement that the server runs as part of a command has the text of the command. The triggers
+// that guard a table against TRUNCATE may be taken away.
 bool is_banned(PlannedStmt *statement, const char *text) {
     return ban.is_in_force && !event_triggers::is_running() &&
            (ban.command == nullptr || std::strcmp(text, ban.command) != 0) &&
-           GetCommandLogLevel(statement->utilityStmt) == LOGSTMT_DDL;
+           (GetCommandLogLevel(statement->utilityStmt) == LOGSTMT_DDL ||
+            IsA(statement->utilityStmt, TruncateStmt));
+}
+
+// A conversion has the strongest lock on what it takes apart, and on what it makes.
+bool may_touch(Oid relation, Oid role, bool raises) {
+    if (likely(!ban.is_in_force || ban.is_complete) || !server::holds_exclusively(relation) ||
+        server::may_act_for(role, server::owner_of(relation)))
+        return true;
+    if (raises)
+        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                errmsg("cannot read or write \"%s\" in code that a conversion runs",
+                       get_rel_name(relation)),
+                errdetail("The conversion has taken away what guards the relation."));
+    return false;
 }
 
 void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
@@ -28,14 +43,15 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);
 }
 
-// Installs the hook with the first ban: sessions that convert nothing do without.
-void install_hook() {
+// Installs the hooks with the first ban: sessions that convert nothing do without.
+void install_hooks() {
     static bool installed = false;
     if (installed)
         return;
     installed = true;
     next_hook = ProcessUtility_hook;
     ProcessUtility_hook = process_utility;
+    server::install_relation_check(may_touch);
 }
 
 } // namespace
@@ -44,11 +60,11 @@ Ban in_force() {
     return ban;
 }
 
-void impose(const char *command) {
-    install_hook();
+void impose(const char *command, bool is_complete) {
+    install_hooks();
     // Code that is under a ban cannot lift it by running a command of its own.
     if (!ban.is_in_force)
-        ban = {.is_in_force = true, .command = command};
+        ban = {.is_in_force = true, .is_complete = is_complete, .command = command};
 }
 
 void restore(const Ban &before) {

@@ -1,9 +1,12 @@
-// Definitions stay as they are while a conversion runs the code of users.
+// Definitions stay as they are while a conversion runs the code of users, and nobody touches what
+// lacks its guards.
 //
 // A conversion looks at what it will touch, at whose it is and at what names mean, and then runs
 // its commands one after the other. Code of an owner that runs in between, in the same transaction,
 // could rename a schema or make a function, and so decide what a later command of another owner
-// does.
+// does. It would find tables whose policies, triggers and foreign keys are taken away, and views
+// that lack their triggers and rules yet: it may read and write them only as a role that may act
+// for their owner.
 #pragma once
 
 #include "server/server.hpp"
@@ -11,10 +14,11 @@
 
 namespace snowflake::definitions {
 
-// Whether code may change definitions, and the one command that may; nullptr: none.
+// What code may not do.
 struct Ban {
     bool is_in_force;
-    const char *command;
+    bool is_complete;    // whether all relations have their guards again
+    const char *command; // the one that may change definitions; nullptr: none
 };
 
 Ban in_force();
@@ -22,7 +26,7 @@ Ban in_force();
 // Lets nothing but the command with this text, which may be nullptr, change definitions until
 // restore() is called with what was in force before; an error must not keep it from being called.
 // Event triggers, whose functions a superuser has chosen, still may while the runner watches them.
-void impose(const char *command);
+void impose(const char *command, bool is_complete = false);
 void restore(const Ban &before);
 
 // Runs an action that evaluates what users wrote, and may change no definitions. Passes on its

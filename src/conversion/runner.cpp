@@ -217,6 +217,8 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = statement == nullptr || IsA(statement, SelectStmt);
+    // Materialized views are filled once all else is made again.
+    const bool is_refresh = statement != nullptr && IsA(statement, RefreshMatViewStmt);
     const bool settles_first = run_path != nullptr && looks_up_nothing(statement);
     bool returned = false;
     PG_TRY();
@@ -224,7 +226,7 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
         if (settles_first)
             settle();
         if (run_path != nullptr && !is_query)
-            definitions::impose(command);
+            definitions::impose(command, is_refresh);
         users_errors::run([&] { returned = execute(command, result); });
         compare();
     }

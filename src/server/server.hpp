@@ -658,6 +658,54 @@ inline bool may_act_for(Oid author, Oid role) {
     return has_privs_of_role(author, role) || may_set_role(author, role);
 }
 
+// Whether this transaction holds the strongest lock on a relation of this database.
+inline bool holds_exclusively(Oid relation) {
+    LOCKTAG tag;
+    SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
+#if PG_VERSION_NUM >= 170000
+    return LockHeldByMe(&tag, AccessExclusiveLock, false);
+#else
+    return LockHeldByMe(&tag, AccessExclusiveLock);
+#endif
+}
+
+// Whether a role may read or write a relation. Raises an error instead of returning false if it
+// raises.
+using RelationCheck = bool (*)(Oid relation, Oid role, bool raises);
+
+inline RelationCheck relation_check = nullptr;
+inline ExecutorCheckPerms_hook_type next_relation_check = nullptr;
+
+// Asks for all relations of a query for which the executor needs a right.
+template <typename Entry>
+bool are_allowed(const List *entries, bool raises) {
+    for (int i = 0; i < list_length(entries); ++i) {
+        const auto &entry = *static_cast<const Entry *>(list_nth(entries, i));
+        const Oid role = OidIsValid(entry.checkAsUser) ? entry.checkAsUser : GetUserId();
+        if (entry.requiredPerms != 0 && OidIsValid(entry.relid) &&
+            !relation_check(entry.relid, role, raises))
+            return false;
+    }
+    return true;
+}
+
+// Lets the executor ask before each query, besides its own checks. Called once.
+inline void install_relation_check(RelationCheck check) {
+    relation_check = check;
+    next_relation_check = ExecutorCheckPerms_hook;
+#if PG_VERSION_NUM >= 160000
+    ExecutorCheckPerms_hook = [](List *range, List *entries, bool raises) {
+        return are_allowed<RTEPermissionInfo>(entries, raises) &&
+               (next_relation_check == nullptr || next_relation_check(range, entries, raises));
+    };
+#else
+    ExecutorCheckPerms_hook = [](List *entries, bool raises) {
+        return are_allowed<RangeTblEntry>(entries, raises) &&
+               (next_relation_check == nullptr || next_relation_check(entries, raises));
+    };
+#endif
+}
+
 // Microseconds from the Unix epoch to the server's own, 2000-01-01 00:00:00 UTC.
 inline constexpr std::int64_t unix_to_server_us =
     std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
