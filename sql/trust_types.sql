@@ -306,6 +306,10 @@ CREATE TABLE whole (id serial PRIMARY KEY, h holder);
 CREATE MATERIALIZED VIEW of_whole AS SELECT id, to_json(json_populate_record(x, '{"h": {"n": 1}}')) FROM whole x;
 CREATE TABLE checked_whole (id serial PRIMARY KEY, h holder);
 ALTER TABLE checked_whole ADD CONSTRAINT whole CHECK (id > 0 AND json_populate_record(checked_whole, '{"h": {"n": 1}}') IS NOT NULL);
+-- In a table's columns alone; in the result of a function that a check calls.
+CREATE TABLE held (id serial PRIMARY KEY, h holder);
+CREATE FUNCTION held() RETURNS holder IMMUTABLE LANGUAGE sql RETURN NULL::holder;
+CREATE TABLE returned (id serial PRIMARY KEY, CHECK (id > 0 AND json_populate_record(held(), '{"n": 1}') IS NOT NULL));
 -- In an expression that is too long to be read.
 CREATE TABLE checked_deeply (id serial PRIMARY KEY, h holder);
 DO $$BEGIN
@@ -314,6 +318,7 @@ DO $$BEGIN
 END$$;
 CREATE TABLE counted (id serial PRIMARY KEY, x integer, y integer);
 CREATE STATISTICS pairs ON ((x::late)::integer), y FROM counted;
+INSERT INTO returned DEFAULT VALUES;
 INSERT INTO viewed DEFAULT VALUES;
 INSERT INTO joined DEFAULT VALUES;
 INSERT INTO other VALUES (1);
@@ -347,15 +352,21 @@ SELECT snowflake.convert_sequence_to_snowflake('joined_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('whole_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('checked_whole_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('checked_deeply_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('held_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('returned_id_seq');
 SELECT snowflake.conversion_plan('counted_id_seq', online => true);
 SELECT snowflake.conversion_plan('holders_id_seq', online => true);
 DROP MATERIALIZED VIEW of_spans;
 SELECT snowflake.conversion_plan('spans_id_seq', online => true);
 CALL snowflake._fill_shadows('later_id_seq', 'later');
-SELECT snowflake.convert_sequence_to_snowflake('spans_id_seq');
 TABLE told;
+-- With one owner it converts.
+ALTER TYPE holder OWNER TO CURRENT_USER;
+ALTER DOMAIN late OWNER TO CURRENT_USER;
+SELECT snowflake.convert_sequence_to_snowflake('held_id_seq');
+ALTER TYPE holder OWNER TO regress_snowflake_mallory;
 DROP TABLE checked, holders, spans, partial, excluded, later, viewed, joined, other, whole, checked_whole, checked_deeply,
-    counted CASCADE;
+    held, returned, counted CASCADE;
 
 -- What a group says of a member's sequence is not believed: another member may have said it.
 GRANT regress_snowflake_group TO regress_snowflake_alice, regress_snowflake_mallory;

@@ -172,13 +172,6 @@ Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
                               expression::types_of_constants);
 }
 
-// _types_of_columns_read(regclass, oid) returns setof oid
-SNOWFLAKE_FUNCTION(snowflake_types_of_columns_read);
-Datum snowflake_types_of_columns_read(PG_FUNCTION_ARGS) {
-    return put_found_in_trees(fcinfo, PG_GETARG_OID(0), PG_GETARG_OID(1),
-                              expression::types_of_variables);
-}
-
 // _relations_inserted_into(oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_inserted_into);
 Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {

@@ -211,18 +211,6 @@ bool collect_types(Node *node, void *context) {
     return server::walk_expression(node, collect_types, context);
 }
 
-bool collect_types_of_variables(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        return server::walk_query(reinterpret_cast<Query *>(node), collect_types_of_variables,
-                                  context);
-    auto **types = static_cast<List **>(context);
-    if (IsA(node, Var))
-        *types = list_append_unique_oid(*types, reinterpret_cast<const Var *>(node)->vartype);
-    return server::walk_expression(node, collect_types_of_variables, context);
-}
-
 bool lists_columns(const RangeTblEntry &entry) {
     return entry.alias != nullptr && entry.alias->colnames != NIL;
 }
@@ -307,12 +295,6 @@ List *relations_named_with_only(Node *tree) {
     List *relations = NIL;
     (void)collect_named_with_only(tree, &relations);
     return relations;
-}
-
-List *types_of_variables(Node *tree) {
-    List *types = NIL;
-    (void)collect_types_of_variables(tree, &types);
-    return types;
 }
 
 List *types_of_constants(Node *tree) {

@@ -30,9 +30,6 @@ List *relations_inserted_into(Node *tree);
 // those whose rows a function returns. Printed, such a query depends on how many columns there are.
 List *relations_named_by_position(Node *tree);
 
-// Returns the types of the columns, and of the whole rows, that a tree reads, as a list of OIDs.
-List *types_of_variables(Node *tree);
-
 // Returns the relations that a stored query names with ONLY, as a list of OIDs.
 List *relations_named_with_only(Node *tree);
 

@@ -66,7 +66,7 @@ DECLARE
                             SELECT k.conrelid FROM family f JOIN pg_constraint k ON k.confrelid = f.relid AND k.contype = 'f') other(relid)
                       CROSS JOIN LATERAL snowflake._table_kin(other.relid) partner(relid)
                   UNION
-                  SELECT x.author FROM snowflake._authors_on_table(tab, NULL) x) author(oid)
+                  SELECT x.author FROM family f CROSS JOIN LATERAL snowflake._authors_on(f.relid) x) author(oid)
             WHERE author.oid <> owner AND NOT pg_has_role(author.oid, current_user, 'USAGE'));
 BEGIN
     RETURN CASE WHEN others IS NULL THEN snowflake._typed_by(owner, command)

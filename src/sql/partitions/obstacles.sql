@@ -249,18 +249,10 @@ CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioni
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which %s uses, is owned by %I, whose code would run as %I: drop what uses it, and make it again afterwards',
-                      pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object),
-                      pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
-            FROM snowflake._authors_on_table(p.tab, NULL) x
+        SELECT format('%s is owned by %I, whose code would run as %I: give both to one owner, or drop what uses it, and make it again afterwards',
+                      snowflake._link_of('pg_type'::regclass, x.type, x.class, x.object), pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
+            FROM snowflake._authors_on(p.tab) x
             WHERE x.author <> p.owner AND NOT snowflake._may_act_for(x.author, p.owner);
-    RETURN QUERY
-        SELECT format('the type of column %I of table %s is made by %I, whose code would run as %I: '
-                      'change the type, or give both to one owner',
-                      a.attname, p.tab, pg_get_userbyid(author), pg_get_userbyid(p.owner))
-            FROM pg_attribute a CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) author
-            WHERE a.attrelid = p.tab AND a.attnum > 0 AND NOT a.attisdropped
-              AND author <> p.owner AND NOT snowflake._may_act_for(author, p.owner);
     RETURN QUERY
         SELECT x FROM pg_class c
             CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)

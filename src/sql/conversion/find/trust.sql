@@ -55,6 +55,16 @@ BEGIN
 END
 $function$;
 
+-- Names an object, and by what it is used.
+CREATE FUNCTION snowflake._link_of(class oid, object oid, user_class oid, user_object oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN format('%s, which %s uses,', snowflake._description_of(class, object), snowflake._description_of(user_class, user_object));
+END
+$function$;
+
 -- Lists the objects for whose owner the caller cannot act.
 CREATE FUNCTION snowflake._obstacles_of_callers(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
@@ -69,9 +79,9 @@ BEGIN
 END
 $function$;
 
--- Returns the tables that the server touches when it widens columns of a table. Code of an author runs as a role
--- when the server plans or evaluates anything of the author's relation.
-CREATE FUNCTION snowflake._authors_of_widening(
+-- Returns the tables that the server touches when it widens columns of a table, that table among them. Code of an author runs as a
+-- role when the server plans or evaluates anything of the author's relation.
+CREATE FUNCTION snowflake._touched_by_widening(
         columns snowflake._conversion_column[],
         OUT relid regclass, -- that the command alters, as its owner
         OUT touched regclass, OUT link text)
@@ -88,7 +98,7 @@ BEGIN
                 WHERE c.widened AND NOT c.is_inherited
         )
         SELECT x.relid, x.member, format('table %s, which inherits from %s,', x.member, x.relid)
-            FROM altered x WHERE x.member <> x.relid
+            FROM altered x
         UNION
         -- A table has the checks, generated columns and indexes of what it inherits from.
         SELECT x.relid, kin.relid, format('table %s, which %s is related to by inheritance,', kin.relid, x.relid)
@@ -104,7 +114,7 @@ END
 $function$;
 
 -- Returns the relations that materialized views are filled from.
-CREATE FUNCTION snowflake._authors_of_views(
+CREATE FUNCTION snowflake._touched_by_views(
         dependents snowflake._conversion_dependent[],
         OUT relid regclass, OUT touched regclass, OUT link text)
     RETURNS SETOF record
@@ -191,58 +201,34 @@ BEGIN
 END
 $function$;
 
--- Returns the types that an object's expressions name, and those of the columns that they read: a function of the server can make
--- other values of such a type. Of an expression that is too long to be read all columns of its relations count.
-CREATE FUNCTION snowflake._types_evaluated(class oid, object oid)
-    RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
-    AS $function$
-DECLARE
-    of_columns oid[] := ARRAY(SELECT snowflake._types_of_columns_read(class, object));
-BEGIN
-    IF array_position(of_columns, NULL) IS NOT NULL THEN
-        of_columns := ARRAY(SELECT a.atttypid
-                                FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum > 0
-                                WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_class'::regclass);
-    END IF;
-    RETURN QUERY SELECT snowflake._types_read(class, object) UNION SELECT t FROM unnest(of_columns) t;
-END
-$function$;
-
--- Returns the authors of types whose code the server runs when it alters a column. Types are named, or read, in checks, defaults
--- and statistics of the column, or of all columns, of a table and its children. All indexes are built again, so all types in
--- them count, and those of their columns, too.
-CREATE FUNCTION snowflake._authors_on_table(
-        tab regclass, col name, -- NULL: all columns
-        OUT author oid, OUT type oid, OUT class oid, OUT object oid)
+-- Returns the authors of the types on a relation: those of its columns, those that definitions on it name, and those in the
+-- signatures of functions and operators that these call. Whatever reads or fills the relation can evaluate code of each.
+CREATE FUNCTION snowflake._authors_on(rel regclass, OUT author oid, OUT type oid, OUT class oid, OUT object oid)
     RETURNS SETOF record
-    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH member AS MATERIALIZED (SELECT x AS relid FROM snowflake._table_tree(tab) x),
-        evaluated AS MATERIALIZED (
-        SELECT d.classid, d.objid
-            FROM member
-            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid
-                            AND d.classid IN ('pg_constraint'::regclass, 'pg_attrdef'::regclass, 'pg_statistic_ext'::regclass)
-            LEFT JOIN pg_attribute a ON a.attrelid = member.relid AND a.attnum = d.refobjsubid
-            WHERE col IS NULL OR d.refobjsubid = 0 OR a.attname = col
-        UNION
-        SELECT 'pg_class'::regclass::oid, i.indexrelid FROM member JOIN pg_index i ON i.indrelid = member.relid
+        WITH definition(class, object) AS (
+            SELECT 'pg_class'::regclass::oid, rel::oid -- its columns, and the key of its partitions
+            UNION ALL SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = rel
+            UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE k.conrelid = rel
+            UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = rel
+            UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = rel
+            UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = rel
         ),
-        read AS MATERIALIZED (
-        SELECT r.type, e.classid, e.objid
-            FROM evaluated e
-            CROSS JOIN LATERAL snowflake._types_evaluated(e.classid, e.objid) r(type)
-        UNION
-        SELECT a.atttypid, e.classid, e.objid
-            FROM evaluated e JOIN pg_attribute a ON e.classid = 'pg_class'::regclass AND a.attrelid = e.objid
+        named AS MATERIALIZED (
+            SELECT d.refobjid AS type, x.class, x.object
+                FROM definition x
+                JOIN pg_depend d ON d.classid = x.class AND d.objid = x.object AND d.refclassid = 'pg_type'::regclass
+            UNION
+            SELECT d.refobjid, x.class, x.object
+                FROM definition x
+                JOIN pg_depend called ON called.classid = x.class AND called.objid = x.object
+                                     AND called.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+                JOIN pg_depend d ON d.classid = called.refclassid AND d.objid = called.refobjid AND d.refclassid = 'pg_type'::regclass
         )
-        SELECT named.author, read.type, read.classid, read.objid
-            FROM read
-            JOIN (SELECT x.type, snowflake._authors_of_type(x.type) FROM (SELECT DISTINCT r.type FROM read r) x) named(type, author)
-              ON named.type = read.type;
+        SELECT DISTINCT snowflake._authors_of_type(n.type), n.type, n.class, n.object FROM named n;
 END
 $function$;
 
@@ -257,8 +243,7 @@ CREATE FUNCTION snowflake._authors_of_definitions(
 BEGIN
     RETURN QUERY
         SELECT made.role, named.author,
-               format('%s, which %s uses,',
-                      pg_describe_object(named.class, named.object, 0), snowflake._description_of(made.class, made.object))
+               snowflake._link_of(named.class, named.object, made.class, made.object)
             FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
                   UNION ALL
                   SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
@@ -273,21 +258,6 @@ BEGIN
                     WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
                       AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
             ) named(class, object, author);
-    -- A materialized view is filled by way of views, and with its indexes; statistics of its columns are collected.
-    RETURN QUERY
-        SELECT snowflake._owner(w.relid), snowflake._authors_of_type(held.type),
-               format('%s, which %s uses,',
-                      pg_describe_object('pg_type'::regclass, held.type, 0), pg_describe_object('pg_class'::regclass, w.touched, 0))
-            FROM snowflake._authors_of_views(dependents) w
-            LEFT JOIN pg_rewrite r ON r.ev_class = w.touched AND r.rulename = '_RETURN'
-            CROSS JOIN LATERAL (SELECT a.atttypid FROM pg_attribute a WHERE w.touched = w.relid AND a.attrelid = w.relid AND a.attnum > 0
-                                UNION SELECT snowflake._types_evaluated('pg_rewrite'::regclass, r.oid)) held(type);
-    RETURN QUERY
-        SELECT snowflake._owner(c.relid), x.author,
-               format('%s, which %s uses,',
-                      pg_describe_object('pg_type'::regclass, x.type, 0), snowflake._description_of(x.class, x.object))
-            FROM unnest(columns) c CROSS JOIN LATERAL snowflake._authors_on_table(c.relid, c.attname) x
-            WHERE c.widened;
 END
 $function$;
 
@@ -300,16 +270,23 @@ CREATE FUNCTION snowflake._obstacles_of_authors(
     AS $function$
 BEGIN
     RETURN QUERY
+        WITH touching AS MATERIALIZED (
+            SELECT snowflake._owner(w.relid) AS role, w.touched, w.link
+                FROM (SELECT * FROM snowflake._touched_by_widening(columns)
+                      UNION ALL SELECT * FROM snowflake._touched_by_views(dependents)) w
+        )
         SELECT DISTINCT format('%s is owned by %I, whose code would run as %I: %s', x.link, pg_get_userbyid(x.author),
                                pg_get_userbyid(x.role), x.remedy)
             FROM (
-                SELECT snowflake._owner(w.relid) AS role, t.relowner AS author, w.link,
+                SELECT w.role, snowflake._owner(w.touched) AS author, w.link,
                        'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
-                    FROM (SELECT * FROM snowflake._authors_of_widening(columns)
-                          UNION ALL SELECT * FROM snowflake._authors_of_views(dependents)) w
-                    JOIN pg_class t ON t.oid = w.touched
+                    FROM touching w
                 UNION ALL
-                SELECT t.role, t.author, t.link, 'drop what uses it, and make it again afterwards'
+                SELECT w.role, t.author, snowflake._link_of('pg_type'::regclass, t.type, t.class, t.object),
+                       'give both to one owner, or drop what uses it, and make it again afterwards'
+                    FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
+                UNION ALL
+                SELECT t.role, t.author, t.link, 'give both to one owner, or drop what uses it, and make it again afterwards'
                     FROM snowflake._authors_of_definitions(columns, dependents) t
             ) x
             WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);

@@ -16,12 +16,6 @@ CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oi
     AS 'MODULE_PATHNAME', 'snowflake_relations_named_by_position'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
--- Finds the types of the columns, and of the whole rows, that the expressions of an object read; NULL: as above.
-CREATE FUNCTION snowflake._types_of_columns_read(class regclass, object oid)
-    RETURNS SETOF oid
-    AS 'MODULE_PATHNAME', 'snowflake_types_of_columns_read'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
-
 -- Finds the relations that the stored queries of an object name with ONLY; NULL: as above.
 CREATE FUNCTION snowflake._relations_named_with_only(class regclass, object oid)
     RETURNS SETOF oid

@@ -85,41 +85,6 @@ BEGIN
 END
 $function$;
 
--- Lists the types whose authors' code would run as the owner of a table when statistics are collected: the server calls functions
--- of range types then, and evaluates the expressions of extended statistics.
-CREATE FUNCTION snowflake._online_obstacles_of_statistics(shadows snowflake._shadow[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT DISTINCT format('the type of column %I of table %s is made by %I, whose code would run as %I: convert with a lock',
-                               a.attname, t.oid::regclass, pg_get_userbyid(held.author), pg_get_userbyid(t.relowner))
-            FROM (SELECT x.atttypid, x.relowner, author
-                      FROM (SELECT DISTINCT a.atttypid, t.relowner
-                                FROM unnest(shadows) s
-                                JOIN pg_class t ON t.oid = s.relid
-                                JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum > 0) x
-                      CROSS JOIN LATERAL snowflake._parts_of_type(x.atttypid) part
-                      JOIN pg_range r ON part IN (r.rngtypid, r.rngmultitypid)
-                      CROSS JOIN LATERAL snowflake._authors_of_type(part) author
-                      WHERE NOT snowflake._may_act_for(author, x.relowner)) held
-            JOIN unnest(shadows) s ON true
-            JOIN pg_class t ON t.oid = s.relid AND t.relowner = held.relowner
-            JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND a.atttypid = held.atttypid;
-    RETURN QUERY
-        SELECT DISTINCT format('%s of table %s uses a type of %I, whose code would run as %I: convert with a lock',
-                               pg_describe_object('pg_statistic_ext'::regclass, e.oid, 0), t.oid::regclass, pg_get_userbyid(author),
-                               pg_get_userbyid(t.relowner))
-            FROM unnest(shadows) s
-            JOIN pg_class t ON t.oid = s.relid
-            JOIN pg_statistic_ext e ON e.stxrelid = t.oid
-            CROSS JOIN LATERAL snowflake._types_evaluated('pg_statistic_ext'::regclass, e.oid) type
-            CROSS JOIN LATERAL snowflake._authors_of_type(type) author
-            WHERE NOT snowflake._may_act_for(author, t.relowner);
-END
-$function$;
-
 -- Lists the tables that have no index to find the greatest number of a column. The swap looks for the greatest
 -- number that a sequence has given out (_greatest_number()).
 CREATE FUNCTION snowflake._online_obstacles_of_searches(columns snowflake._conversion_column[])
@@ -381,7 +346,6 @@ DECLARE
     work constant snowflake._shadowing := snowflake._shadowing(part);
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_tables(part.columns, work.shadows);
-    RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_statistics(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_partitions(work.shadows);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_searches(part.columns);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_room(part);

@@ -270,24 +270,14 @@ BEGIN
                           pg_get_userbyid(author.oid), pg_get_userbyid(owner))
                 FROM pg_depend own
                 JOIN pg_depend used ON used.classid = own.classid AND used.objid = own.objid
-                                   AND used.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass,
-                                                           'pg_opclass'::regclass)
+                                   AND used.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass)
                 CROSS JOIN LATERAL (SELECT coalesce(snowflake._owner_of(used.refclassid, used.refobjid),
                                                     (SELECT opcowner FROM pg_opclass WHERE used.refclassid = 'pg_opclass'::regclass
-                                                                                       AND oid = used.refobjid))
-                                    UNION ALL
-                                    SELECT snowflake._authors_of_type(used.refobjid)
-                                        WHERE used.refclassid = 'pg_type'::regclass) author(oid)
+                                                                                       AND oid = used.refobjid))) author(oid)
                 WHERE own.refclassid = 'pg_class'::regclass AND own.refobjid = tab
                   AND own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                       'pg_statistic_ext'::regclass)
                   AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
-            UNION ALL
-            -- The types of its columns.
-            SELECT format('type %s of table %s is owned by %I, whose code would run as %I', a.atttypid::regtype, tab,
-                          pg_get_userbyid(author.oid), pg_get_userbyid(owner))
-                FROM pg_attribute a CROSS JOIN LATERAL snowflake._authors_of_type(a.atttypid) author(oid)
-                WHERE a.attrelid = tab AND a.attnum > 0 AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
         ) x(o)
         ORDER BY o COLLATE "C"
         LIMIT 1);
