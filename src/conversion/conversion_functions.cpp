@@ -201,6 +201,19 @@ Datum snowflake_is_call(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(tree != nullptr && expression::is_call(tree, PG_GETARG_OID(1)));
 }
 
+// _upper_bound(oid) returns record (attnum smallint, bound bigint)
+SNOWFLAKE_FUNCTION(snowflake_upper_bound);
+Datum snowflake_upper_bound(PG_FUNCTION_ARGS) {
+    const List *trees = expression::stored_in(ConstraintRelationId, PG_GETARG_OID(0));
+    const expression::UpperBound found =
+        expression::upper_bound(trees == NIL ? nullptr : static_cast<Node *>(linitial(trees)));
+    if (found.attribute == InvalidAttrNumber)
+        PG_RETURN_NULL();
+    Datum values[] = {Int16GetDatum(found.attribute), Int64GetDatum(found.bound)};
+    bool nulls[] = {false, false};
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
+}
+
 // _default_replaced(oid, regclass, boolean) returns text
 SNOWFLAKE_FUNCTION(snowflake_default_replaced);
 Datum snowflake_default_replaced(PG_FUNCTION_ARGS) {

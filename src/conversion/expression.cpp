@@ -333,6 +333,26 @@ bool is_call(Node *tree, Oid sequence) {
            names_sequence(use, sequence);
 }
 
+UpperBound upper_bound(Node *check) {
+    const auto *less = reinterpret_cast<const OpExpr *>(check);
+    if (check == nullptr || !IsA(check, OpExpr) || less->opno != Int8LessOperator)
+        return {};
+    auto *left = static_cast<Node *>(linitial(less->args));
+    const auto *right = static_cast<const Const *>(lsecond(less->args));
+    if (IsA(left, FuncExpr)) {
+        const auto *cast = reinterpret_cast<const FuncExpr *>(left);
+        if (cast->funcid != F_INT8_INT2 && cast->funcid != F_INT8_INT4)
+            return {};
+        left = static_cast<Node *>(linitial(cast->args));
+    }
+    if (IsA(left, RelabelType))
+        left = reinterpret_cast<Node *>(reinterpret_cast<const RelabelType *>(left)->arg);
+    if (!IsA(left, Var) || !IsA(right, Const) || right->constisnull)
+        return {};
+    return {.attribute = reinterpret_cast<const Var *>(left)->varattno,
+            .bound = DatumGetInt64(right->constvalue)};
+}
+
 // The server locks the relation to print the names of its columns, and takes for granted that it is
 // there.
 char *deparsed(Node *tree, Oid relation) {

@@ -56,6 +56,16 @@ Node *with_calls_as(Node *tree, Oid sequence, Node *in_place);
 // Whether the tree is nothing but a call of nextval on the sequence, whosever it is.
 bool is_call(Node *tree, Oid sequence);
 
+// A column, and the bigint that a check says its values are below. attribute 0: none.
+struct UpperBound {
+    AttrNumber attribute;
+    std::int64_t bound;
+};
+
+// Returns what a check says, if that is nothing but "column < bound". A column of a smaller type, or
+// a domain, is cast to bigint.
+UpperBound upper_bound(Node *check);
+
 // Returns the expression of a relation as the server prints it under the present search_path.
 // Raises 42P01 if there is no such relation.
 char *deparsed(Node *tree, Oid relation);

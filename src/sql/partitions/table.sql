@@ -59,14 +59,11 @@ CREATE FUNCTION snowflake._limit(tab regclass, attname name, OUT bound bigint, O
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT x.bound::bigint, k.convalidated
+        SELECT x.bound, k.convalidated
             FROM pg_constraint k
-            CROSS JOIN LATERAL pg_get_constraintdef(k.oid) definition
-            CROSS JOIN LATERAL substring(definition FROM ' < ''(\d{1,19})''::bigint') x(bound)
-            WHERE k.conrelid = tab AND k.contype = 'c' AND k.conname = snowflake._limit_name()
-              AND regexp_replace(definition, ' NOT VALID$', '')
-                  IN (format('CHECK ((%I < %L::bigint))', attname, x.bound),
-                      format('CHECK (((%I)::bigint < %L::bigint))', attname, x.bound));
+            CROSS JOIN LATERAL snowflake._upper_bound(k.oid) x
+            JOIN pg_attribute a ON a.attrelid = tab AND a.attnum = x.attnum AND a.attname = _limit.attname
+            WHERE k.conrelid = tab AND k.contype = 'c' AND k.conname = snowflake._limit_name();
 END
 $function$;
 

@@ -29,6 +29,11 @@ CREATE FUNCTION snowflake._is_call(attrdef oid, seq regclass)
     AS 'MODULE_PATHNAME', 'snowflake_is_call'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- Returns the column, and the bound, of a check that is nothing but "column < bound"; NULL: it is another one.
+CREATE FUNCTION snowflake._upper_bound(check_constraint oid, OUT attnum smallint, OUT bound bigint)
+    AS 'MODULE_PATHNAME', 'snowflake_upper_bound'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- Returns a column default with the calls of nextval on a sequence replaced by snowflake.nextval, or back; NULL:
 -- there are none.
 CREATE FUNCTION snowflake._default_replaced(attrdef oid, seq regclass, to_snowflake boolean)
