@@ -57,7 +57,8 @@ BEGIN
 END
 $function$;
 
--- Returns what depends on tables, in any number of steps, the tables included.
+-- Returns what depends on tables, in any number of steps, the tables included. A default that draws from a sequence of theirs
+-- belongs to its own table.
 CREATE FUNCTION snowflake._reached(tables oid[], OUT class oid, OUT object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -75,6 +76,8 @@ BEGIN
                 CROSS JOIN LATERAL (VALUES (d.classid, d.objid), ('pg_class'::regclass, r.ev_class))
                     next(class, object)
                 WHERE next.object IS NOT NULL
+                  AND NOT (d.classid = 'pg_attrdef'::regclass AND d.deptype = 'n'
+                           AND EXISTS (SELECT FROM pg_sequence q WHERE q.seqrelid = reached.object AND reached.class = 'pg_class'::regclass))
         )
         SELECT reached.class, reached.object FROM reached;
 END
