@@ -98,6 +98,22 @@ ALTER TABLE home.refers ADD CONSTRAINT refers_k FOREIGN KEY (k) REFERENCES home.
 ALTER TABLE home.whole_1 OWNER TO regress_snowflake_mallory;
 SELECT snowflake._validate('home.refers', 'refers_k');
 DROP TABLE home.whole, home.refers;
+-- Names of types, and a key to a partitioned table.
+SET ROLE regress_snowflake_alice;
+CREATE TABLE home.parts (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE home.parts_0 PARTITION OF home.parts FOR VALUES FROM (0) TO (10);
+CREATE TABLE home.named (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), part bigint REFERENCES home.parts);
+CREATE TYPE home.named_2080_01 AS ENUM ('taken');
+SELECT * FROM snowflake.partition_plan('home.named', '1 month', since => '2080-01-01');
+DROP TYPE home.named_2080_01;
+SELECT snowflake._limit_ids('home.named', 'id', '1 month', '2080-01-01', 1, false);
+SELECT snowflake._validate('home.named', 'snowflake_limit');
+SELECT snowflake._partition_table('home.named', 'id', '1 month', '2080-01-01', 1, false);
+SELECT conname, confrelid::regclass FROM pg_constraint WHERE conrelid = 'home.named'::regclass AND contype = 'f' AND conparentid = 0;
+SELECT snowflake._merge_partitions('home.named');
+SELECT conname, confrelid::regclass, convalidated FROM pg_constraint WHERE conrelid = 'home.named'::regclass AND contype = 'f' AND conparentid = 0;
+RESET ROLE;
+DROP TABLE home.named, home.parts;
 -- A role that may read the first partition alone does not read the whole table after the merge. Comments and defaults of that
 -- partition do not become the table's; its own constraints and indexes are obstacles, as rows of other partitions may not fit.
 SET ROLE regress_snowflake_alice;
@@ -131,6 +147,13 @@ CREATE POLICY reads ON home.kept_before_2080_01 TO regress_snowflake_mallory USI
 ALTER TABLE home.kept_before_2080_01 ADD CONSTRAINT own CHECK (secret <> 'b'), ADD CONSTRAINT own_too UNIQUE (other),
     ADD CONSTRAINT own_key FOREIGN KEY (id) REFERENCES home.u, ALTER other SET NOT NULL;
 CREATE INDEX own_index ON home.kept_before_2080_01 (secret);
+-- Whoever may use a schema can name its partitions.
+CREATE TYPE home.kept_whole AS ENUM ('taken');
+CREATE TABLE home.names_type (x home.kept_2080_01);
+CREATE TABLE home.refers_to_part (id bigint REFERENCES home.kept_2080_01);
+SET ROLE regress_snowflake_mallory;
+CREATE VIEW lair.of_part AS SELECT id FROM home.kept_2080_01;
+CREATE VIEW lair.of_first AS SELECT id FROM home.kept_before_2080_01;
 RESET ROLE;
 SET client_min_messages = error; -- wal_level may be below logical
 CREATE PUBLICATION regress_kept FOR TABLE home.kept_before_2080_01;
@@ -140,6 +163,8 @@ DROP POLICY reads ON home.kept_before_2080_01;
 DROP PUBLICATION regress_kept;
 ALTER TABLE home.kept_before_2080_01 DROP CONSTRAINT own, DROP CONSTRAINT own_too, DROP CONSTRAINT own_key, ALTER other DROP NOT NULL;
 DROP INDEX home.own_index;
+DROP VIEW lair.of_part, lair.of_first;
+DROP TABLE home.names_type, home.refers_to_part;
 SELECT snowflake._merge_partitions('home.kept');
 SELECT relkind, ARRAY(SELECT DISTINCT x.grantee::regrole FROM aclexplode(relacl) x) AS holders FROM pg_class WHERE oid = 'home.kept'::regclass;
 SELECT a.attname, a.attacl, pg_get_expr(f.adbin, f.adrelid), col_description(a.attrelid, a.attnum), obj_description(a.attrelid)

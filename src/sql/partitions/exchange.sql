@@ -69,14 +69,14 @@ BEGIN
                     WHERE i.indrelid = p.tab
                 UNION ALL
                 SELECT 5, k.oid, 0, format('ALTER TABLE %s ADD CONSTRAINT %I %s', p.tab, k.conname, pg_get_constraintdef(k.oid))
-                    FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f'
+                    FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f' AND k.conparentid = 0
                 UNION ALL
                 SELECT 6, k.oid, s.n, s.command
                     FROM pg_constraint k,
                          snowflake._conversion_annotations('pg_constraint'::regclass, k.oid,
                                                            format('CONSTRAINT %I ON %s', k.conname, p.tab))
                              WITH ORDINALITY s(command, n)
-                    WHERE k.conrelid = p.tab AND k.contype <> 't' AND k.conname <> snowflake._limit_name()
+                    WHERE k.conrelid = p.tab AND k.contype <> 't' AND k.conparentid = 0 AND k.conname <> snowflake._limit_name()
             ) x(turn, object, n, command)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
             ORDER BY x.turn, x.object, x.n;

@@ -217,9 +217,16 @@ CREATE FUNCTION snowflake._partition_obstacles_of_names(p snowflake._partitionin
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('relation %I.%I, the name of a partition, exists already: rename it, or choose another "since"', p.schema, x.name)
+        SELECT format('%s %I.%I, the name of a partition, exists already: rename it, or choose another "since"', taken.what, p.schema, x.name)
             FROM (SELECT a.name FROM snowflake._partitions_ahead(p) a UNION ALL SELECT p.former) x(name)
-            JOIN pg_class c ON c.relname = x.name AND c.relnamespace = quote_ident(p.schema)::regnamespace;
+            CROSS JOIN (SELECT quote_ident(p.schema)::regnamespace::oid) home(oid)
+            CROSS JOIN LATERAL (
+                SELECT 'relation' FROM pg_class c WHERE c.relname = x.name AND c.relnamespace = home.oid
+                UNION ALL
+                -- Each table gets a type. The server itself renames the type of an array.
+                SELECT 'type' FROM pg_type y
+                    WHERE y.typname = x.name AND y.typnamespace = home.oid AND y.typrelid = 0
+                      AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = y.oid)) taken(what);
     RETURN QUERY
         SELECT format('the partitions would have the same name, %I: rename table %s to a shorter one', x.name, p.tab)
             FROM (SELECT a.name FROM snowflake._partitions_ahead(p) a UNION ALL SELECT p.former) x(name)
