@@ -137,6 +137,11 @@ CREATE FUNCTION snowflake._online_obstacles_of_triggers(shadows snowflake._shado
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
+    RETURN QUERY
+        SELECT format('trigger %I of table %s has the name of the one that keeps the shadow column: rename it', t.tgname, s.relid)
+            FROM unnest(shadows) s
+            JOIN pg_trigger t ON t.tgrelid = s.relid AND t.tgname = snowflake._shadow_trigger_name(s.attname)
+            WHERE t.tgfoid <> 'snowflake._keep_shadow()'::regprocedure;
     -- 1: for each row, 2: before, 4: insert, 16: update.
     RETURN QUERY
         SELECT DISTINCT format('trigger %I of table %s would fire after the one that keeps the shadow column: rename it', t.tgname, s.relid)
@@ -144,7 +149,7 @@ BEGIN
             JOIN pg_trigger t ON t.tgrelid = s.relid AND NOT t.tgisinternal
             WHERE (t.tgtype & 3) = 3 AND (t.tgtype & 20) <> 0
               AND t.tgfoid <> 'snowflake._keep_shadow()'::regprocedure
-              AND t.tgname::text COLLATE "C" >= snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
+              AND t.tgname::text COLLATE "C" > snowflake._shadow_trigger_name(s.attname)::text COLLATE "C";
 END
 $function$;
 

@@ -52,7 +52,8 @@ BEGIN
 END
 $function$;
 
--- Returns a relation among some for which another session waits; NULL: there is none.
+-- Returns a relation among some for which another session waits that has a lock on one of them: to ask for a stronger one could
+-- be a deadlock. NULL: there is none.
 CREATE FUNCTION snowflake._awaited(relations oid[])
     RETURNS oid
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -61,6 +62,9 @@ BEGIN
     RETURN (SELECT l.relation FROM pg_locks l
                 WHERE l.locktype = 'relation' AND NOT l.granted AND l.relation = ANY (relations)
                   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                  AND EXISTS (SELECT FROM pg_locks h
+                                  WHERE h.pid = l.pid AND h.granted AND h.locktype = 'relation' AND h.database = l.database
+                                    AND h.relation = ANY (relations))
                 LIMIT 1);
 END
 $function$;
@@ -71,8 +75,8 @@ $function$;
 --
 -- A stage of a hundred partitions, or of tables on which others have made a thousand views, takes a second to read its state, for
 -- which clients are not to wait. Its state is read when all definitions are locked, which lets clients read and write, and is good
--- as long as no view or routine has come to depend on a relation until all locks were there. Another session that waits for one of them meanwhile could wait long enough to look for a
--- deadlock, and the stage gives way to it first.
+-- as long as no view or routine has come to depend on a relation until all locks were there. Another session that waits for one of
+-- them meanwhile, and has a lock on another, could wait long enough to look for a deadlock: the stage gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -109,11 +113,11 @@ BEGIN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._hold_names(wanted);
                 -- This locks what views read.
+                dependents := CASE WHEN reads_first THEN snowflake._dependents_of(wanted) END;
                 read_at := clock_timestamp();
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 took := clock_timestamp() - read_at;
                 IF reads_first AND state.wanted <@ wanted THEN
-                    dependents := snowflake._dependents_of(wanted);
                     awaited := snowflake._awaited(wanted);
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
