@@ -102,5 +102,38 @@ SELECT count(*) FROM app.kept;
 SELECT count(*), sum(balance) FROM app.accounts;
 SELECT snowflake.layout_of('app.accounts_id_seq') IS NOT NULL AS is_converted;
 SELECT count(*), count(*) FILTER (WHERE paid) AS paid FROM app.many;
-DROP SCHEMA app, lair CASCADE;
-DROP ROLE regress_snowflake_alice, regress_snowflake_mallory;
+-- In a worker that builds an index: the leader waits in the first row for the error of the worker, which reads the others.
+CREATE ROLE regress_snowflake_staff;
+GRANT regress_snowflake_staff TO regress_snowflake_alice;
+GRANT USAGE ON SCHEMA app TO regress_snowflake_staff;
+CREATE SCHEMA team AUTHORIZATION regress_snowflake_staff;
+SET ROLE regress_snowflake_alice;
+CREATE TABLE app.watched (id serial PRIMARY KEY, secret text);
+INSERT INTO app.watched (secret) SELECT 'secret ' || i FROM generate_series(1, 5) i;
+ALTER TABLE app.watched ENABLE ROW LEVEL SECURITY;
+CREATE POLICY everybody ON app.watched USING (true);
+CREATE POLICY hides ON app.watched AS RESTRICTIVE USING (id > 4);
+GRANT SELECT ON app.watched TO regress_snowflake_staff;
+SELECT 'app.watched_id_seq'::regclass::oid AS seq \gset
+SET ROLE regress_snowflake_staff;
+CREATE FUNCTION team.peek(bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    leader constant text := current_setting('regress.leader', true);
+BEGIN
+    IF leader <> pg_backend_pid()::text THEN
+        RAISE EXCEPTION 'a worker has seen % rows', (SELECT count(*) FROM app.watched);
+    END IF;
+    WHILE leader IS NOT NULL LOOP
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+    RETURN true;
+END $$;
+CREATE TABLE team.draws (id integer DEFAULT nextval(:'seq'), x text) WITH (parallel_workers = 1, fillfactor = 10);
+INSERT INTO team.draws SELECT i, repeat('x', 200) FROM generate_series(1, 30) i;
+CREATE INDEX ON team.draws (team.peek(id));
+SELECT set_config('regress.leader', pg_backend_pid()::text, false) IS NOT NULL AS is_set;
+RESET ROLE;
+SET statement_timeout = '10min';
+SELECT snowflake.convert_sequence_to_snowflake('app.watched_id_seq');
+DROP SCHEMA app, lair, team CASCADE;
+DROP ROLE regress_snowflake_alice, regress_snowflake_mallory, regress_snowflake_staff;

@@ -1,6 +1,7 @@
 // The loading of the module: the block by which the server knows it, what the server calls once it
 // has loaded it, and what CREATE EXTENSION asks before it makes the rest.
 
+#include "conversion/definitions.hpp"
 #include "conversion/new_columns.hpp"
 #include "nodes/settings.hpp"
 #include "nodes/this_node.hpp"
@@ -25,6 +26,7 @@ PGDLLEXPORT void _PG_init() { // NOLINT(bugprone-reserved-identifier): the serve
     snowflake::statements::init();
     snowflake::watermark::init();
     snowflake::new_columns::init();
+    snowflake::definitions::init();
 }
 
 // _schema_is_new() returns boolean

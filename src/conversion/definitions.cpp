@@ -6,6 +6,10 @@ namespace snowflake::definitions {
 
 namespace {
 
+// The setting by which parallel workers, as they build an index, know of the ban of their leader.
+constexpr const char *setting_name = "snowflake.bans_code";
+bool setting = false;
+
 Ban ban{};
 ProcessUtility_hook_type next_hook = nullptr;
 
@@ -43,6 +47,25 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);
 }
 
+void install_hooks();
+
+void assign_setting(bool bans, void *) {
+    if (!bans || !IsParallelWorker())
+        return;
+    install_hooks();
+    ban = {.is_in_force = true, .is_complete = false, .command = nullptr};
+}
+
+void define_setting() {
+    server::define_setting(setting_name, [](const char *name) {
+        DefineCustomBoolVariable(name, "Tells parallel workers that a conversion runs code.",
+                                 nullptr, &setting, false, PGC_SUSET,
+                                 GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE |
+                                     GUC_DISALLOW_IN_FILE,
+                                 nullptr, assign_setting, nullptr);
+    });
+}
+
 // Installs the hooks with the first ban: sessions that convert nothing do without.
 void install_hooks() {
     static bool installed = false;
@@ -52,6 +75,8 @@ void install_hooks() {
     next_hook = ProcessUtility_hook;
     ProcessUtility_hook = process_utility;
     server::install_relation_check(may_touch);
+    if (!IsParallelWorker())
+        define_setting();
 }
 
 } // namespace
@@ -60,11 +85,21 @@ Ban in_force() {
     return ban;
 }
 
+void init() {
+    if (IsParallelWorker())
+        define_setting();
+}
+
 void impose(const char *command, bool is_complete) {
     install_hooks();
     // Code that is under a ban cannot lift it by running a command of its own.
-    if (!ban.is_in_force)
-        ban = {.is_in_force = true, .is_complete = is_complete, .command = command};
+    if (ban.is_in_force)
+        return;
+    ban = {.is_in_force = true, .is_complete = is_complete, .command = command};
+    // Until the settings of the moment are restored.
+    if (!is_complete)
+        (void)set_config_option(setting_name, "on", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+                                0, false);
 }
 
 void restore(const Ban &before) {

@@ -23,8 +23,12 @@ struct Ban {
 
 Ban in_force();
 
+// Lets a parallel worker have the ban of its leader. Called once, when the module is loaded.
+void init();
+
 // Lets nothing but the command with this text, which may be nullptr, change definitions until
 // restore() is called with what was in force before; an error must not keep it from being called.
+// The caller has begun a nested level of settings, and ends it.
 // Event triggers, whose functions a superuser has chosen, still may while the runner watches them.
 void impose(const char *command, bool is_complete = false);
 void restore(const Ban &before);

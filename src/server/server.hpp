@@ -658,10 +658,13 @@ inline bool may_act_for(Oid author, Oid role) {
     return has_privs_of_role(author, role) || may_set_role(author, role);
 }
 
-// Whether this transaction holds the strongest lock on a relation of this database.
+// Whether this transaction holds the strongest lock on a relation of this database. A parallel
+// worker has a weaker one: what is in conflict with that is its leader's.
 inline bool holds_exclusively(Oid relation) {
     LOCKTAG tag;
     SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
+    if (IsParallelWorker())
+        return VirtualTransactionIdIsValid(*GetLockConflicts(&tag, AccessShareLock, nullptr));
 #if PG_VERSION_NUM >= 170000
     return LockHeldByMe(&tag, AccessExclusiveLock, false);
 #else
