@@ -281,6 +281,28 @@ SELECT attrelid::regclass, attname FROM pg_attribute
     WHERE attrelid IN ('held'::regclass, 'heir'::regclass) AND attnum > 0 AND NOT attisdropped ORDER BY 1, attnum;
 RESET ROLE;
 DROP TABLE held CASCADE;
+-- A view with fewer columns cannot stand for another: the server would print columns of a join that are not there.
+CREATE VIEW wide AS SELECT 1 AS a, 2 AS b, 3 AS c;
+CREATE VIEW wide_too AS SELECT 1 AS a, 2 AS b, 3 AS c;
+CREATE VIEW narrow AS SELECT 1 AS a;
+CREATE VIEW joined AS SELECT 1 AS one FROM wide FULL JOIN wide_too USING (a, b, c);
+SELECT x.query FROM snowflake._query_on_twins('joined', '{}', '{}', '{}', ARRAY['wide'::regclass, 'wide_too'::regclass]::oid[],
+                                              ARRAY['narrow'::regclass, 'wide'::regclass]::oid[]) x;
+DROP VIEW joined, wide, wide_too, narrow;
+-- The owner of a partition alone fills no column of the bound: the row would not be found any more.
+CREATE TABLE bounded (source integer, s bigint) PARTITION BY LIST (s);
+CREATE TABLE bounded_1 PARTITION OF bounded FOR VALUES IN (1);
+ALTER TABLE bounded_1 OWNER TO online_owner;
+SET ROLE online_owner;
+INSERT INTO bounded_1 VALUES (7, 1);
+ALTER TABLE bounded_1 ADD CONSTRAINT snowflake_x CHECK (s IS NOT DISTINCT FROM source) NOT VALID;
+CREATE TRIGGER t BEFORE INSERT OR UPDATE ON bounded_1 FOR EACH ROW WHEN (NEW.s IS DISTINCT FROM NEW.source OR NEW.source IS NULL)
+    EXECUTE FUNCTION snowflake._keep_shadow();
+ALTER TABLE bounded_1 ENABLE ALWAYS TRIGGER t;
+SELECT * FROM snowflake._fill_pages('bounded_1', 0, 10, false);
+TABLE bounded_1;
+RESET ROLE;
+DROP TABLE bounded;
 -- A publication that lists a new column would lose the table.
 CREATE TABLE listed (id serial PRIMARY KEY);
 SELECT snowflake._add_shadows('listed_id_seq', 'listed');

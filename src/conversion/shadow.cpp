@@ -157,8 +157,8 @@ Pairs kept_pairs(Relation table) {
 }
 
 // The columns of whose numbers something depends that a fill does not look at: keys that others may
-// refer to, foreign keys, checks that are valid, and what generated columns are made from. A shadow
-// gets them once it is filled.
+// refer to, foreign keys, checks that are valid, the bound of a partition, and what generated
+// columns are made from. A shadow gets them once it is filled.
 Bitmapset *bound_columns(Relation table) {
     Bitmapset *bound = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_KEY);
     const List *keys = RelationGetFKeyList(table);
@@ -175,6 +175,7 @@ Bitmapset *bound_columns(Relation table) {
     for (int i = 0; rules != nullptr && i < rules->num_defval; ++i)
         if (TupleDescAttr(columns, rules->defval[i].adnum - 1)->attgenerated != '\0')
             pull_varattnos(static_cast<Node *>(stringToNode(rules->defval[i].adbin)), 1, &bound);
+    pull_varattnos(reinterpret_cast<Node *>(RelationGetPartitionQual(table)), 1, &bound);
     return bound;
 }
 
@@ -213,8 +214,8 @@ void require_not_bound(const Work &work, const Pair &pair) {
             errmsg("column \"%s\" of table \"%s\" cannot be filled",
                    NameStr(TupleDescAttr(RelationGetDescr(work.table), pair.shadow - 1)->attname),
                    RelationGetRelationName(work.table)),
-            errdetail("It has a unique index, a foreign key, a valid check or a generated column, "
-                      "and another number than the column whose place it is to take."));
+            errdetail("It has a unique index, a foreign key, a valid check, a bound or a generated "
+                      "column, and another number than the column whose place it is to take."));
 }
 
 // Stores in work.changed a row with its shadows filled.
