@@ -196,7 +196,11 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
         return false;
     return as_nobody([&] {
         Relation whole = table_open(parent, AccessShareLock);
-        Node *bound = with_number(bound_of(partition, whole), &attribute);
+        LockRelationOid(partition, AccessShareLock);
+        // It may be a partition of another table by now, with a bound of other types.
+        const bool is_still =
+            get_rel_relispartition(partition) && get_partition_parent(partition, true) == parent;
+        Node *bound = is_still ? with_number(bound_of(partition, whole), &attribute) : nullptr;
         table_close(whole, NoLock);
         return bound != nullptr && evaluate(bound, numbers, count, outcomes);
     });
