@@ -115,12 +115,13 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
 
 std::int32_t last_fitting_node() {
     const std::optional<Datum> nodes = answer_to(
-        "SELECT pg_catalog.min((snowflake.describe(snowflake.layout_of(q.seqrelid))).nodes)::"
-        "pg_catalog.int4 FROM pg_catalog.pg_sequence q "
+        "SELECT pg_catalog.min(CASE WHEN snowflake._may_act_for(c.relowner, x.extowner) "
+        "THEN described.nodes ELSE GREATEST(described.nodes, 64) END)::pg_catalog.int4 "
+        "FROM pg_catalog.pg_sequence q "
         "JOIN pg_catalog.pg_class c ON c.oid = q.seqrelid "
         "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
-        "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) "
-        "AND snowflake._may_act_for(c.relowner, x.extowner)",
+        "CROSS JOIN LATERAL snowflake.describe(snowflake.layout_of(q.seqrelid)) described "
+        "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
         0, nullptr);
     return nodes ? std::clamp(DatumGetInt32(*nodes) - 1, 1, last_claimable_node)
                  : last_claimable_node;

@@ -28,7 +28,8 @@ const LatestId *find_latest_ids();
 std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last);
 
 // Returns the greatest number that fits the layouts of all sequences of this database that make
-// IDs, and are of roles that may act for the installer: others could choose the number.
+// IDs. Of roles that may not act for the installer, and could choose a number by a layout with
+// little room, it believes none with less than javascript has.
 std::int32_t last_fitting_node();
 
 // Keeps sessions of this database from leasing a number until the transaction ends. Returns false

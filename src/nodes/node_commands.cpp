@@ -140,9 +140,8 @@ void warn_of_ids(const LatestId *latest_ids, std::int32_t node) {
                     "SELECT snowflake.claim_node();"));
 }
 
-// Chooses a number that fits the layouts of those who may act for the installer, and is in no ID at
-// hand. Whoever can make a table can write IDs of all numbers: where nothing else is left, first
-// the layouts give way, then the IDs.
+// Chooses a number that fits the layouts and is in no ID at hand. Whoever can make a table can
+// write IDs of all numbers: where nothing else is left, first the layouts give way, then the IDs.
 std::int32_t choose(const Start &start) {
     const LatestId *latest_ids = find_latest_ids();
     const auto choose_up_to = [&](std::int32_t last, bool believes_ids) {
