@@ -368,6 +368,36 @@ ALTER TYPE holder OWNER TO regress_snowflake_mallory;
 DROP TABLE checked, holders, spans, partial, excluded, later, viewed, joined, other, whole, checked_whole, checked_deeply,
     held, returned, counted CASCADE;
 
+-- By way of a policy of a table that a materialized view reads. An enum has no code.
+CREATE ROLE regress_snowflake_bob;
+GRANT regress_snowflake_bob TO regress_snowflake_alice;
+GRANT ALL ON SCHEMA trust TO regress_snowflake_bob;
+SET ROLE regress_snowflake_mallory;
+CREATE DOMAIN in_policy AS integer;
+CREATE TABLE allowed (x integer);
+CREATE VIEW of_allowed AS SELECT x FROM allowed;
+GRANT SELECT ON allowed, of_allowed TO PUBLIC;
+CREATE TYPE mood AS ENUM ('good', 'bad');
+SET ROLE regress_snowflake_alice;
+CREATE TABLE by_type (id serial PRIMARY KEY, x integer);
+CREATE TABLE by_relation (id serial PRIMARY KEY, x integer);
+ALTER TABLE by_type ENABLE ROW LEVEL SECURITY;
+ALTER TABLE by_relation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON by_type USING (x::in_policy IS NOT NULL);
+CREATE POLICY p ON by_relation USING (x IN (SELECT a.x FROM of_allowed a));
+GRANT SELECT ON by_type, by_relation TO regress_snowflake_bob;
+CREATE TABLE moody (id serial PRIMARY KEY, mood mood, moods mood[]);
+SET ROLE regress_snowflake_bob;
+CREATE MATERIALIZED VIEW of_by_type AS SELECT * FROM by_type;
+CREATE MATERIALIZED VIEW of_by_relation AS SELECT * FROM by_relation;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('by_type_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_relation_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('moody_id_seq');
+DROP TABLE by_type, by_relation, moody CASCADE;
+DROP OWNED BY regress_snowflake_bob;
+DROP ROLE regress_snowflake_bob;
+
 -- What a group says of a member's sequence is not believed: another member may have said it.
 GRANT regress_snowflake_group TO regress_snowflake_alice, regress_snowflake_mallory;
 GRANT USAGE ON SCHEMA trust TO regress_snowflake_group;

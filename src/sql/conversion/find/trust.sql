@@ -137,6 +137,12 @@ BEGIN
                                         AND d.refclassid = 'pg_class'::regclass
                         WHERE r.ev_class = read.touched
                     UNION ALL
+                    SELECT d.refobjid
+                        FROM pg_policy y
+                        JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = y.oid
+                                        AND d.refclassid = 'pg_class'::regclass
+                        WHERE y.polrelid = read.touched
+                    UNION ALL
                     SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = read.touched
                 ) next(relid)
         )
@@ -170,15 +176,17 @@ BEGIN
 END
 $function$;
 
--- Returns the owners of the types that a type is made of, itself included. The checks of a domain read its values, and its
--- owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
--- chosen functions.
+-- Returns the owners of the types with code that a type is made of, itself included. The checks of a domain read its values, and
+-- its owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
+-- chosen functions. An enum has no code, only a name.
 CREATE FUNCTION snowflake._authors_of_type(type oid)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
-    RETURN QUERY SELECT DISTINCT y.typowner FROM snowflake._parts_of_type(type) part JOIN pg_type y ON y.oid = part;
+    RETURN QUERY
+        SELECT DISTINCT y.typowner FROM snowflake._parts_of_type(type) part JOIN pg_type y ON y.oid = part
+            WHERE y.typtype IN ('c', 'd', 'm', 'r');
 END
 $function$;
 
@@ -216,6 +224,7 @@ BEGIN
             UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = rel
             UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = rel
             UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = rel
+            UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = rel
         ),
         named AS MATERIALIZED (
             SELECT d.refobjid AS type, x.class, x.object
@@ -250,8 +259,11 @@ BEGIN
                       FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
                  ) made(role, class, object, is_trigger)
             CROSS JOIN LATERAL (
-                SELECT 'pg_type'::regclass::oid, type, snowflake._authors_of_type(type)
+                -- It is named: its owner can give the name to another type.
+                SELECT 'pg_type'::regclass::oid, type, author.oid
                     FROM snowflake._types_read(made.class, made.object) type
+                    CROSS JOIN LATERAL (SELECT snowflake._authors_of_type(type)
+                                        UNION SELECT snowflake._owner_of('pg_type'::regclass, type)) author(oid)
                 UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
                     FROM pg_depend e
