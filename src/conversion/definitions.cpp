@@ -6,9 +6,10 @@ namespace snowflake::definitions {
 
 namespace {
 
-// The setting by which parallel workers, as they build an index, know of the ban of their leader.
-constexpr const char *setting_name = "snowflake.bans_code";
-bool setting = false;
+// The setting by which parallel workers, as they build an index, know of the ban of their leader:
+// the OID of the command's role; 0: there is none.
+constexpr const char *setting_name = "snowflake.runs_code_as";
+int setting = 0;
 
 Ban ban{};
 ProcessUtility_hook_type next_hook = nullptr;
@@ -22,10 +23,18 @@ bool is_banned(PlannedStmt *statement, const char *text) {
             IsA(statement->utilityStmt, TruncateStmt));
 }
 
-// A conversion has the strongest lock on what it takes apart, and on what it makes.
-bool may_touch(Oid relation, Oid role, bool raises) {
-    if (likely(!ban.is_in_force || ban.is_complete) || !server::holds_exclusively(relation) ||
-        server::may_act_for(role, server::owner_of(relation)))
+// A conversion has the strongest lock on what it takes apart, and on what it makes. By way of a
+// view, a key or a function of the owner, somebody else's code reaches it with the owner's rights:
+// so it depends on the role of the command and the current one as well. The server itself looks
+// foreign keys up as the owner. A superuser has chosen what event triggers do.
+bool may_touch(Oid relation, Oid role, bool is_key_lookup, bool raises) {
+    if (likely(!ban.is_in_force || ban.is_complete) || event_triggers::is_running() ||
+        !server::holds_exclusively(relation))
+        return true;
+    const Oid owner = server::owner_of(relation);
+    if (server::may_act_for(role, owner) &&
+        (is_key_lookup ||
+         (server::may_act_for(GetUserId(), owner) && server::may_act_for(ban.role, owner))))
         return true;
     if (raises)
         ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -49,20 +58,23 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
 
 void install_hooks();
 
-void assign_setting(bool bans, void *) {
-    if (!bans || !IsParallelWorker())
+void assign_setting(int role, void *) {
+    if (role == 0 || !IsParallelWorker())
         return;
     install_hooks();
-    ban = {.is_in_force = true, .is_complete = false, .command = nullptr};
+    ban = {.is_in_force = true,
+           .is_complete = false,
+           .role = static_cast<Oid>(role),
+           .command = nullptr};
 }
 
 void define_setting() {
     server::define_setting(setting_name, [](const char *name) {
-        DefineCustomBoolVariable(name, "Tells parallel workers that a conversion runs code.",
-                                 nullptr, &setting, false, PGC_SUSET,
-                                 GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE |
-                                     GUC_DISALLOW_IN_FILE,
-                                 nullptr, assign_setting, nullptr);
+        DefineCustomIntVariable(name, "Tells parallel workers as whom a conversion runs code.",
+                                nullptr, &setting, 0, INT_MIN, INT_MAX, PGC_SUSET,
+                                GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE |
+                                    GUC_DISALLOW_IN_FILE,
+                                nullptr, assign_setting, nullptr);
     });
 }
 
@@ -95,11 +107,12 @@ void impose(const char *command, bool is_complete) {
     // Code that is under a ban cannot lift it by running a command of its own.
     if (ban.is_in_force)
         return;
-    ban = {.is_in_force = true, .is_complete = is_complete, .command = command};
+    ban = {
+        .is_in_force = true, .is_complete = is_complete, .role = GetUserId(), .command = command};
     // Until the settings of the moment are restored.
     if (!is_complete)
-        (void)set_config_option(setting_name, "on", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-                                0, false);
+        (void)set_config_option(setting_name, psprintf("%d", static_cast<int>(ban.role)), PGC_SUSET,
+                                PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 void restore(const Ban &before) {

@@ -18,6 +18,7 @@ namespace snowflake::definitions {
 struct Ban {
     bool is_in_force;
     bool is_complete;    // whether all relations have their guards again
+    Oid role;            // of the command
     const char *command; // the one that may change definitions; nullptr: none
 };
 

@@ -62,8 +62,8 @@ struct UpperBound {
     std::int64_t bound;
 };
 
-// Returns what a check says, if that is nothing but "column < bound". A column of a smaller type, or
-// a domain, is cast to bigint.
+// Returns what a check says, if that is nothing but "column < bound". A column of a smaller type,
+// or a domain, is cast to bigint.
 UpperBound upper_bound(Node *check);
 
 // Returns the expression of a relation as the server prints it under the present search_path.

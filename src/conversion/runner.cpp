@@ -169,7 +169,8 @@ bool looks_up_nothing(const Node *statement) {
 int security_flags(const Node *statement) {
     if (statement == nullptr)
         return SECURITY_RESTRICTED_OPERATION;
-    if (IsA(statement, AlterTableStmt))
+    if (IsA(statement, AlterTableStmt) &&
+        reinterpret_cast<const AlterTableStmt *>(statement)->objtype == OBJECT_TABLE)
         return SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS;
     if (IsA(statement, CreateSeqStmt) &&
         reinterpret_cast<const CreateSeqStmt *>(statement)->sequence->relpersistence ==

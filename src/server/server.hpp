@@ -139,6 +139,7 @@ extern "C" {
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
+#include "utils/partcache.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -672,21 +673,54 @@ inline bool holds_exclusively(Oid relation) {
 #endif
 }
 
-// Whether a role may read or write a relation. Raises an error instead of returning false if it
-// raises.
-using RelationCheck = bool (*)(Oid relation, Oid role, bool raises);
+// Whether a query may read or write a relation with the rights of a role. A key lookup is a query
+// by which the server looks for one row of a foreign key. Raises an error instead of returning
+// false if it raises.
+using RelationCheck = bool (*)(Oid relation, Oid role, bool is_key_lookup, bool raises);
 
 inline RelationCheck relation_check = nullptr;
 inline ExecutorCheckPerms_hook_type next_relation_check = nullptr;
 
-// Asks for all relations of a query for which the executor needs a right.
-template <typename Entry>
-bool are_allowed(const List *entries, bool raises) {
-    for (int i = 0; i < list_length(entries); ++i) {
-        const auto &entry = *static_cast<const Entry *>(list_nth(entries, i));
-        const Oid role = OidIsValid(entry.checkAsUser) ? entry.checkAsUser : GetUserId();
-        if (entry.requiredPerms != 0 && OidIsValid(entry.relid) &&
-            !relation_check(entry.relid, role, raises))
+// What the executor knows of the rights that a query needs. PostgreSQL 16 took it out of the table
+// of relations.
+#if PG_VERSION_NUM >= 160000
+using Rights = RTEPermissionInfo;
+inline const Rights *rights_of(const RangeTblEntry &entry, const List *rights) {
+    return entry.perminfoindex == 0 ? nullptr
+                                    : static_cast<const Rights *>(list_nth(
+                                          rights, static_cast<int>(entry.perminfoindex) - 1));
+}
+#else
+using Rights = RangeTblEntry;
+inline const Rights *rights_of(const RangeTblEntry &entry, const List *) {
+    return &entry;
+}
+#endif
+
+// Whether a query is SELECT .. FOR KEY SHARE of one relation, in a context that only the server
+// has.
+inline bool is_key_lookup(const List *rights) {
+    const Rights *only = nullptr;
+    for (int i = 0; i < list_length(rights); ++i) {
+        const auto *one = static_cast<const Rights *>(list_nth(rights, i));
+        if (one->requiredPerms != 0 && only != nullptr)
+            return false;
+        if (one->requiredPerms != 0)
+            only = one;
+    }
+    return only != nullptr && only->requiredPerms == (ACL_SELECT | ACL_SELECT_FOR_UPDATE) &&
+           bms_is_empty(only->updatedCols) && InNoForceRLSOperation();
+}
+
+// Asks for all relations of a query: for a child the executor needs no right.
+inline bool are_allowed(const List *range, const List *rights, bool raises) {
+    const bool lookup = is_key_lookup(rights);
+    for (int i = 0; i < list_length(range); ++i) {
+        const auto &entry = *static_cast<const RangeTblEntry *>(list_nth(range, i));
+        const Rights *needed = rights_of(entry, rights);
+        const Oid role = needed != nullptr ? needed->checkAsUser : InvalidOid;
+        if (OidIsValid(entry.relid) &&
+            !relation_check(entry.relid, OidIsValid(role) ? role : GetUserId(), lookup, raises))
             return false;
     }
     return true;
@@ -698,12 +732,12 @@ inline void install_relation_check(RelationCheck check) {
     next_relation_check = ExecutorCheckPerms_hook;
 #if PG_VERSION_NUM >= 160000
     ExecutorCheckPerms_hook = [](List *range, List *entries, bool raises) {
-        return are_allowed<RTEPermissionInfo>(entries, raises) &&
+        return are_allowed(range, entries, raises) &&
                (next_relation_check == nullptr || next_relation_check(range, entries, raises));
     };
 #else
     ExecutorCheckPerms_hook = [](List *entries, bool raises) {
-        return are_allowed<RangeTblEntry>(entries, raises) &&
+        return are_allowed(entries, entries, raises) &&
                (next_relation_check == nullptr || next_relation_check(entries, raises));
     };
 #endif
