@@ -23,25 +23,55 @@ bool is_banned(PlannedStmt *statement, const char *text) {
             IsA(statement->utilityStmt, TruncateStmt));
 }
 
-// A conversion has the strongest lock on what it takes apart, and on what it makes. By way of a
-// view, a key or a function of the owner, somebody else's code reaches it with the owner's rights:
-// so it depends on the role of the command and the current one as well. The server itself looks
-// foreign keys up as the owner. A superuser has chosen what event triggers do.
-bool may_touch(Oid relation, Oid role, bool is_key_lookup, bool raises) {
-    if (likely(!ban.is_in_force || ban.is_complete) || event_triggers::is_running() ||
-        !server::holds_exclusively(relation))
+// Whether a query is SELECT .. FOR KEY SHARE of one relation, in a context that only the server
+// makes: it looks for a row of a foreign key, as the owner of the table that has it.
+bool is_key_lookup(const List *rights) {
+    const server::Rights *only = nullptr;
+    for (int i = 0; i < list_length(rights); ++i) {
+        const auto *one = static_cast<const server::Rights *>(list_nth(rights, i));
+        if (one->requiredPerms != 0 && only != nullptr)
+            return false;
+        if (one->requiredPerms != 0)
+            only = one;
+    }
+    return only != nullptr && only->requiredPerms == (ACL_SELECT | ACL_SELECT_FOR_UPDATE) &&
+           bms_is_empty(only->updatedCols) && InNoForceRLSOperation();
+}
+
+// Whether code may read or write a relation, with the rights of a role. A conversion has the
+// strongest lock on what it takes apart, and on what it makes. By way of a view, a key or a
+// function of the owner, somebody else's code reaches it with the owner's rights: so it depends on
+// the role of the command and the current one as well.
+bool may_touch(Oid relation, Oid actor, bool is_lookup) {
+    if (!server::holds_exclusively(relation))
         return true;
     const Oid owner = server::owner_of(relation);
-    if (server::may_act_for(role, owner) &&
-        (is_key_lookup ||
-         (server::may_act_for(GetUserId(), owner) && server::may_act_for(ban.role, owner))))
+    return server::may_act_for(actor, owner) &&
+           (is_lookup ||
+            (server::may_act_for(GetUserId(), owner) && server::may_act_for(ban.role, owner)));
+}
+
+// For a child of a table that it names, a query needs no right. A superuser has chosen what event
+// triggers do.
+bool check_query(const List *relations, const List *rights, bool raises) {
+    if (likely(!ban.is_in_force || ban.is_complete) || event_triggers::is_running())
         return true;
-    if (raises)
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("cannot read or write \"%s\" in code that a conversion runs",
-                       get_rel_name(relation)),
-                errdetail("The conversion has taken away what guards the relation."));
-    return false;
+    const bool is_lookup = is_key_lookup(rights);
+    for (int i = 0; i < list_length(relations); ++i) {
+        const auto &entry = *static_cast<const RangeTblEntry *>(list_nth(relations, i));
+        const server::Rights *needed = server::rights_of(entry, rights);
+        const Oid as = needed != nullptr ? needed->checkAsUser : InvalidOid;
+        if (!OidIsValid(entry.relid) ||
+            may_touch(entry.relid, OidIsValid(as) ? as : GetUserId(), is_lookup))
+            continue;
+        if (raises)
+            ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("cannot read or write \"%s\" in code that a conversion runs",
+                           get_rel_name(entry.relid)),
+                    errdetail("The conversion has taken away what guards the relation."));
+        return false;
+    }
+    return true;
 }
 
 void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
@@ -86,7 +116,7 @@ void install_hooks() {
     installed = true;
     next_hook = ProcessUtility_hook;
     ProcessUtility_hook = process_utility;
-    server::install_relation_check(may_touch);
+    server::install_query_check(check_query);
     if (!IsParallelWorker())
         define_setting();
 }

@@ -673,15 +673,7 @@ inline bool holds_exclusively(Oid relation) {
 #endif
 }
 
-// Whether a query may read or write a relation with the rights of a role. A key lookup is a query
-// by which the server looks for one row of a foreign key. Raises an error instead of returning
-// false if it raises.
-using RelationCheck = bool (*)(Oid relation, Oid role, bool is_key_lookup, bool raises);
-
-inline RelationCheck relation_check = nullptr;
-inline ExecutorCheckPerms_hook_type next_relation_check = nullptr;
-
-// What the executor knows of the rights that a query needs. PostgreSQL 16 took it out of the table
+// What the executor knows of the rights that a query needs. PostgreSQL 16 took it out of the list
 // of relations.
 #if PG_VERSION_NUM >= 160000
 using Rights = RTEPermissionInfo;
@@ -697,48 +689,26 @@ inline const Rights *rights_of(const RangeTblEntry &entry, const List *) {
 }
 #endif
 
-// Whether a query is SELECT .. FOR KEY SHARE of one relation, in a context that only the server
-// has.
-inline bool is_key_lookup(const List *rights) {
-    const Rights *only = nullptr;
-    for (int i = 0; i < list_length(rights); ++i) {
-        const auto *one = static_cast<const Rights *>(list_nth(rights, i));
-        if (one->requiredPerms != 0 && only != nullptr)
-            return false;
-        if (one->requiredPerms != 0)
-            only = one;
-    }
-    return only != nullptr && only->requiredPerms == (ACL_SELECT | ACL_SELECT_FOR_UPDATE) &&
-           bms_is_empty(only->updatedCols) && InNoForceRLSOperation();
-}
+// Tells whether a query may run that has these relations and needs these rights, or raises an error
+// if it raises.
+using QueryCheck = bool (*)(const List *relations, const List *rights, bool raises);
 
-// Asks for all relations of a query: for a child the executor needs no right.
-inline bool are_allowed(const List *range, const List *rights, bool raises) {
-    const bool lookup = is_key_lookup(rights);
-    for (int i = 0; i < list_length(range); ++i) {
-        const auto &entry = *static_cast<const RangeTblEntry *>(list_nth(range, i));
-        const Rights *needed = rights_of(entry, rights);
-        const Oid role = needed != nullptr ? needed->checkAsUser : InvalidOid;
-        if (OidIsValid(entry.relid) &&
-            !relation_check(entry.relid, OidIsValid(role) ? role : GetUserId(), lookup, raises))
-            return false;
-    }
-    return true;
-}
+inline QueryCheck query_check = nullptr;
+inline ExecutorCheckPerms_hook_type next_query_check = nullptr;
 
-// Lets the executor ask before each query, besides its own checks. Called once.
-inline void install_relation_check(RelationCheck check) {
-    relation_check = check;
-    next_relation_check = ExecutorCheckPerms_hook;
+// Has the executor ask before each query, besides its own checks. Called once.
+inline void install_query_check(QueryCheck check) {
+    query_check = check;
+    next_query_check = ExecutorCheckPerms_hook;
 #if PG_VERSION_NUM >= 160000
-    ExecutorCheckPerms_hook = [](List *range, List *entries, bool raises) {
-        return are_allowed(range, entries, raises) &&
-               (next_relation_check == nullptr || next_relation_check(range, entries, raises));
+    ExecutorCheckPerms_hook = [](List *relations, List *rights, bool raises) {
+        return query_check(relations, rights, raises) &&
+               (next_query_check == nullptr || next_query_check(relations, rights, raises));
     };
 #else
-    ExecutorCheckPerms_hook = [](List *entries, bool raises) {
-        return are_allowed(entries, entries, raises) &&
-               (next_relation_check == nullptr || next_relation_check(entries, raises));
+    ExecutorCheckPerms_hook = [](List *relations, bool raises) {
+        return query_check(relations, relations, raises) &&
+               (next_query_check == nullptr || next_query_check(relations, raises));
     };
 #endif
 }
