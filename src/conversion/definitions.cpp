@@ -86,12 +86,23 @@ void process_utility(PlannedStmt *statement, const char *text, bool read_only_tr
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);
 }
 
-void install_hooks();
+// Installs the hooks with the first ban: sessions that convert nothing do without. Returns whether
+// this is the first.
+bool install_hooks() {
+    static bool installed = false;
+    if (installed)
+        return false;
+    installed = true;
+    next_hook = ProcessUtility_hook;
+    ProcessUtility_hook = process_utility;
+    server::install_query_check(check_query);
+    return true;
+}
 
 void assign_setting(int role, void *) {
     if (role == 0 || !IsParallelWorker())
         return;
-    install_hooks();
+    (void)install_hooks();
     ban = {.is_in_force = true,
            .is_complete = false,
            .role = static_cast<Oid>(role),
@@ -108,19 +119,6 @@ void define_setting() {
     });
 }
 
-// Installs the hooks with the first ban: sessions that convert nothing do without.
-void install_hooks() {
-    static bool installed = false;
-    if (installed)
-        return;
-    installed = true;
-    next_hook = ProcessUtility_hook;
-    ProcessUtility_hook = process_utility;
-    server::install_query_check(check_query);
-    if (!IsParallelWorker())
-        define_setting();
-}
-
 } // namespace
 
 Ban in_force() {
@@ -133,7 +131,8 @@ void init() {
 }
 
 void impose(const char *command, bool is_complete) {
-    install_hooks();
+    if (install_hooks() && !IsParallelWorker())
+        define_setting();
     // Code that is under a ban cannot lift it by running a command of its own.
     if (ban.is_in_force)
         return;

@@ -14,7 +14,7 @@
 
 namespace snowflake::definitions {
 
-// What code may not do.
+// Code of users is under this ban while a command or a trial runs it.
 struct Ban {
     bool is_in_force;
     bool is_complete;    // whether all relations have their guards again

@@ -158,16 +158,6 @@ bool names_other_than_columns(Node *node, void *context) {
            column->varattno > *static_cast<const AttrNumber *>(context);
 }
 
-// How many columns a relation has, dropped ones included; 0: there is no such relation.
-AttrNumber column_count(Oid relation) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-    if (!HeapTupleIsValid(tuple))
-        return 0;
-    const AttrNumber count = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relnatts;
-    ReleaseSysCache(tuple);
-    return count;
-}
-
 } // namespace
 
 List *stored_in(Oid class_id, Oid object) {
@@ -454,7 +444,7 @@ Node *with_bigints(Node *node, void *context) {
 // arguments have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
-    AttrNumber last = column_count(relation);
+    AttrNumber last = server::count_columns(relation);
     char *relation_name = get_rel_name(relation);
     if (last == 0 || relation_name == nullptr || names_other_than_columns(tree, &last))
         return nullptr;

@@ -197,7 +197,7 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
     return as_nobody([&] {
         Relation whole = table_open(parent, AccessShareLock);
         LockRelationOid(partition, AccessShareLock);
-        // It may be a partition of another table by now, with a bound of other types.
+        // The partition may be one of another table by now, with a bound of other types.
         const bool is_still =
             get_rel_relispartition(partition) && get_partition_parent(partition, true) == parent;
         Node *bound = is_still ? with_number(bound_of(partition, whole), &attribute) : nullptr;

@@ -27,21 +27,12 @@ bool is_column(Oid table, AttrNumber attribute) {
     return true;
 }
 
-int count_columns(Oid relation) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-    if (!HeapTupleIsValid(tuple))
-        return 0;
-    const int count = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relnatts;
-    ReleaseSysCache(tuple);
-    return count;
-}
-
 // Whether a view can stand for another in a query. The server prints the columns of joins by their
 // numbers, without looking whether there are as many.
 bool can_stand_for(Oid twin, Oid original) {
     const char kind = get_rel_relkind(twin);
     return (kind == RELKIND_VIEW || kind == RELKIND_MATVIEW) &&
-           count_columns(twin) >= count_columns(original);
+           server::count_columns(twin) >= server::count_columns(original);
 }
 
 AttrNumber shadow_of(const Twins &twins, Oid table, AttrNumber attribute) {

@@ -468,6 +468,16 @@ inline Oid owner_of(Oid relation) {
     return owner;
 }
 
+// Returns how many columns a relation has, dropped ones included; 0: there is no such relation.
+inline AttrNumber count_columns(Oid relation) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+    if (!HeapTupleIsValid(tuple))
+        return 0;
+    const AttrNumber count = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relnatts;
+    ReleaseSysCache(tuple);
+    return count;
+}
+
 // Returns the role that owns a function; InvalidOid: the function does not exist.
 inline Oid owner_of_function(Oid function) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
@@ -673,7 +683,7 @@ inline bool holds_exclusively(Oid relation) {
 #endif
 }
 
-// What the executor knows of the rights that a query needs. PostgreSQL 16 took it out of the list
+// The executor knows by these which rights a query needs. PostgreSQL 16 took them out of the list
 // of relations.
 #if PG_VERSION_NUM >= 160000
 using Rights = RTEPermissionInfo;

@@ -115,7 +115,7 @@ BEGIN
                           UNION ALL SELECT format('is in publication %I, which would publish the whole table: take it out first', b.pubname)
                               FROM pg_publication_rel r JOIN pg_publication b ON b.oid = r.prpubid
                               WHERE r.prrelid = c.oid AND c.relname = p.former
-                          -- It would keep the partition from being dropped, or show all rows of the table.
+                          -- Such an object would keep the partition from being dropped, or show all rows of the table.
                           UNION ALL SELECT format('is named by %s: drop that first', snowflake._description_of(d.classid, d.objid))
                               FROM pg_depend d
                               LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid

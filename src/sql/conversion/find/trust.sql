@@ -132,16 +132,10 @@ BEGIN
                 FROM read
                 CROSS JOIN LATERAL (
                     SELECT d.refobjid
-                        FROM pg_rewrite r
-                        JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                                        AND d.refclassid = 'pg_class'::regclass
-                        WHERE r.ev_class = read.touched
-                    UNION ALL
-                    SELECT d.refobjid
-                        FROM pg_policy y
-                        JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = y.oid
-                                        AND d.refclassid = 'pg_class'::regclass
-                        WHERE y.polrelid = read.touched
+                        FROM (SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = read.touched
+                              UNION ALL
+                              SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = read.touched) reader(class, object)
+                        JOIN pg_depend d ON d.classid = reader.class AND d.objid = reader.object AND d.refclassid = 'pg_class'::regclass
                     UNION ALL
                     SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = read.touched
                 ) next(relid)
@@ -251,15 +245,14 @@ CREATE FUNCTION snowflake._authors_of_definitions(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT made.role, named.author,
-               snowflake._link_of(named.class, named.object, made.class, made.object)
+        SELECT made.role, named.author, snowflake._link_of(named.class, named.object, made.class, made.object)
             FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
                   UNION ALL
                   SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
                       FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
                  ) made(role, class, object, is_trigger)
             CROSS JOIN LATERAL (
-                -- It is named: its owner can give the name to another type.
+                -- The owner of a type can give its name to another one.
                 SELECT 'pg_type'::regclass::oid, type, author.oid
                     FROM snowflake._types_read(made.class, made.object) type
                     CROSS JOIN LATERAL (SELECT snowflake._authors_of_type(type)
@@ -294,12 +287,12 @@ BEGIN
                        'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
                     FROM touching w
                 UNION ALL
-                SELECT w.role, t.author, snowflake._link_of('pg_type'::regclass, t.type, t.class, t.object),
-                       'give both to one owner, or drop what uses it, and make it again afterwards'
-                    FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
-                UNION ALL
-                SELECT t.role, t.author, t.link, 'give both to one owner, or drop what uses it, and make it again afterwards'
-                    FROM snowflake._authors_of_definitions(columns, dependents) t
+                SELECT used.role, used.author, used.link, 'give both to one owner, or drop what uses it, and make it again afterwards'
+                    FROM (SELECT w.role, t.author, snowflake._link_of('pg_type'::regclass, t.type, t.class, t.object)
+                              FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
+                          UNION ALL
+                          SELECT d.role, d.author, d.link FROM snowflake._authors_of_definitions(columns, dependents) d
+                         ) used(role, author, link)
             ) x
             WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);
     RETURN QUERY

@@ -201,6 +201,7 @@ BEGIN
         WHEN 'pg_proc'::regclass THEN RETURN (SELECT proowner FROM pg_proc WHERE oid = object);
         WHEN 'pg_type'::regclass THEN RETURN (SELECT typowner FROM pg_type WHERE oid = object);
         WHEN 'pg_operator'::regclass THEN RETURN (SELECT oprowner FROM pg_operator WHERE oid = object);
+        WHEN 'pg_opclass'::regclass THEN RETURN (SELECT opcowner FROM pg_opclass WHERE oid = object);
         WHEN 'pg_statistic_ext'::regclass THEN RETURN (SELECT stxowner FROM pg_statistic_ext WHERE oid = object);
         ELSE RETURN (SELECT relowner FROM pg_class WHERE oid = snowflake._relation_of(class, object));
     END CASE;

@@ -112,8 +112,8 @@ BEGIN
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._hold_names(wanted);
-                -- This locks what views read.
                 dependents := CASE WHEN reads_first THEN snowflake._dependents_of(wanted) END;
+                -- This locks what views read.
                 read_at := clock_timestamp();
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 took := clock_timestamp() - read_at;

@@ -271,9 +271,7 @@ BEGIN
                 FROM pg_depend own
                 JOIN pg_depend used ON used.classid = own.classid AND used.objid = own.objid
                                    AND used.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass)
-                CROSS JOIN LATERAL (SELECT coalesce(snowflake._owner_of(used.refclassid, used.refobjid),
-                                                    (SELECT opcowner FROM pg_opclass WHERE used.refclassid = 'pg_opclass'::regclass
-                                                                                       AND oid = used.refobjid))) author(oid)
+                CROSS JOIN LATERAL snowflake._owner_of(used.refclassid, used.refobjid) author(oid)
                 WHERE own.refclassid = 'pg_class'::regclass AND own.refobjid = tab
                   AND own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                       'pg_statistic_ext'::regclass)
