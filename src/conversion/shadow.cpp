@@ -135,8 +135,10 @@ bool is_signed(const Trigger &trigger) {
 }
 
 // Returns the pairs that triggers keep. Raises 55000 if there are none.
+// The server frees what the table says of its triggers when another session has changed the table's
+// statistics, say, and a catalog is read.
 Pairs kept_pairs(Relation table) {
-    const TriggerDesc *triggers = table->trigdesc;
+    const TriggerDesc *triggers = CopyTriggerDesc(table->trigdesc);
     Pairs kept{};
     for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
         const Trigger &trigger = triggers->triggers[i];
