@@ -8,7 +8,9 @@ MODULE_big  = snowflake
 # snowflake.control is the one source of the version; a unit test compares META.json with it.
 EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSION).control)
 
-OBJS        = $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp src/*/*.cpp)))
+# Each folder of src/ is compiled as one file, because most of the time goes into the server's headers.
+FOLDERS     = $(sort $(patsubst src/%/,%,$(dir $(wildcard src/*/*.cpp))))
+OBJS        = src/module.o $(FOLDERS:%=build/objects/%.o)
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
 # The parts that make the objects, in the order in which they need each other: parts FOLDER,FILES
 parts       = $(patsubst %,src/sql/$(1)/%.sql,$(2))
@@ -43,7 +45,7 @@ REGRESS     = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION   = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 ISOLATION_OPTS = $(REGRESS_OPTS)
-EXTRA_CLEAN = $(DATA_built)
+EXTRA_CLEAN = $(DATA_built) build/objects
 
 # No exceptions, no RTTI and no guards around static variables: nothing of the C++ runtime is
 # needed where the server's errors are longjmps. Nothing is visible but what the server calls.
@@ -59,6 +61,12 @@ override BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
 # Headers are few and small: every object depends on all of them.
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*.hpp) $(EXTENSION).control Makefile
+
+# The directory is newer than its files when one of them was added or removed.
+.SECONDEXPANSION:
+$(FOLDERS:%=build/objects/%.cpp): build/objects/%.cpp: src/$$* $$(wildcard src/$$*/*.cpp)
+	@mkdir -p $(@D)
+	printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.cpp,$^)) > $@
 
 # Joins parts of a script, behind a line that psql shows to those who run the script by hand: write_script COMMAND,PARTS
 write_script = { printf '%s\n' '\echo Use "$(1)" to load this file. \quit'; cat $(2); } > $@
