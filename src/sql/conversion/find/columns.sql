@@ -21,7 +21,7 @@ CREATE FUNCTION snowflake._conversion_names(
 DECLARE
     owner constant oid := snowflake._owner(seq);
     owners constant oid[] := ARRAY(
-        SELECT x.relowner FROM (SELECT DISTINCT t.relowner FROM pg_attrdef f JOIN pg_class t ON t.oid = f.adrelid) x
+        SELECT x.relowner FROM (SELECT DISTINCT t.relowner FROM pg_attrdef f JOIN pg_class t ON t.oid = f.adrelid OFFSET 0) x
             WHERE x.relowner = owner OR snowflake._is_taken_along(owner, x.relowner));
 BEGIN
     RETURN QUERY

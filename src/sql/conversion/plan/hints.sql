@@ -28,12 +28,16 @@ CREATE FUNCTION snowflake._texts(sequence_owner oid, OUT routine oid, OUT source
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
+DECLARE
+    owners constant oid[] := ARRAY(
+        SELECT x.proowner FROM (SELECT DISTINCT p.proowner FROM pg_proc p WHERE p.oid >= 16384 OFFSET 0) x
+            WHERE snowflake._is_taken_along(sequence_owner, x.proowner));
 BEGIN
     RETURN QUERY
         SELECT p.oid, snowflake._without_comments(p.prosrc)
             FROM pg_proc p
             JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-            WHERE p.oid >= 16384 AND (p.proowner = sequence_owner OR snowflake._is_taken_along(sequence_owner, p.proowner))
+            WHERE p.oid >= 16384 AND p.proowner = ANY (owners)
               AND NOT EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
 END
