@@ -414,16 +414,17 @@ DROP TABLE of_group, members;
 
 -- An owner's code does not switch off the statement_timeout of the caller.
 SET ROLE regress_snowflake_mallory;
-CREATE FUNCTION endless(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION endless(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+CREATE TABLE slow (id serial, x integer);
+CREATE INDEX ON slow (endless(x));
+INSERT INTO slow DEFAULT VALUES;
+CREATE OR REPLACE FUNCTION endless(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1..100 LOOP
         PERFORM pg_sleep(0.1), snowflake._restart_statement_timeout();
     END LOOP;
     RETURN $1;
 END $$;
-CREATE TABLE slow (id serial, x integer);
-CREATE INDEX ON slow (endless(x));
-INSERT INTO slow DEFAULT VALUES;
 RESET ROLE;
 SET statement_timeout = '1s';
 SELECT snowflake.convert_sequence_to_snowflake('slow_id_seq');
