@@ -1,5 +1,4 @@
 # What compilers in their strictest mode, cppcheck, clang-tidy and clang-format say of the C++ sources.
-# The C++ tests must have been configured before, because clang-tidy reads how they are compiled.
 
 # The version that the style is checked with; others format and diagnose differently.
 clang_version=14
@@ -123,12 +122,22 @@ has_comments_before_functions() {
     [ -z "$findings" ] || { echo "$findings"; return 1; }
 }
 
-# Writes files that include those of the extension, one for each processor, and lists them. Compilers and clang-tidy spend
-# nearly all of their time on headers; the tests are read in the same way (test/CMakeLists.txt).
+# Writes files, NAME and so many, that include the sources that are listed on its input, and lists them. Compilers and
+# clang-tidy spend nearly all of their time on headers. in_shares NAME COUNT
+in_shares() {
+    sort | sed 's/.*/#include "&"/' | split -n "r/$2" --additional-suffix=.cpp - "$workspace/$1-"
+    printf '%s\0' "$workspace/$1"-*.cpp
+}
+
+# Does so with what is compiled for the server, a share for each processor.
 sources_in_shares() {
-    find "$checkout/src" -name '*.cpp' -printf '#include "%p"\n' | sort |
-        split -n "r/$(nproc)" --additional-suffix=.cpp - "$workspace/sources-"
-    printf '%s\0' "$workspace"/sources-*.cpp
+    find "$checkout/src" "$checkout/test/integration/late_caller.cpp" -name '*.cpp' | in_shares sources "$(nproc)"
+}
+
+# Does so with the other tests.
+tests_in_shares() {
+    find "$checkout"/test/{unit,bench} -name '*.cpp' | in_shares test/units 1
+    find "$checkout/test/integration" -name '*.cpp' ! -name late_caller.cpp | in_shares test/integration "$(nproc)"
 }
 
 # Tells whether a compiler finds nothing at all in the extension. The server's macros make old-style
@@ -160,16 +169,18 @@ is_formatted() {
         xargs -0 "clang-format-$clang_version" --dry-run -Werror
 }
 
-# Checks the extension with the flags of PGXS, and the tests as CMake compiles them. clang-tidy writes its
-# findings to standard output.
+# Checks the extension with the flags of PGXS, and the tests with those of test/CMakeLists.txt. clang-tidy looks for its
+# configuration above the files that it reads.
 is_tidy() {
-    local includes
-    includes=$("$PG_CONFIG" --includedir-server)
+    (cd "$checkout" && cp --parents .clang-tidy test/.clang-tidy "$workspace")
     sources_in_shares |
-        xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet \
-            --config-file="$checkout/.clang-tidy" '{}' -- -std=c++20 -fno-exceptions -fno-rtti \
-            -D_GNU_SOURCE "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' -isystem "$includes" 2>/dev/null &&
-        sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$checkout/build/test/compile_commands.json" |
-        xargs -d '\n' -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' \
-            -p "$checkout/build/test" 2>/dev/null
+        tidy -fno-exceptions -fno-rtti -D_GNU_SOURCE "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' \
+            -isystem "$("$PG_CONFIG" --includedir-server)" &&
+        tests_in_shares | tidy -Wall -Wextra -Wpedantic -Wshadow -Wconversion "-I$checkout/src/pure" \
+            "-I$checkout/examples" $(pkg-config --cflags libpqxx libpq | sed 's/-I/-isystem /g')
+}
+
+# Runs clang-tidy, which writes its findings to standard output, on the files that are listed on its input: tidy FLAG...
+tidy() {
+    xargs -0 -P "$(nproc)" -I '{}' "clang-tidy-$clang_version" --quiet '{}' -- -std=c++20 "$@" 2>/dev/null
 }

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 
-namespace snowflake {
+namespace bench::generator_benchmark {
 namespace {
+
+using namespace snowflake;
 
 constexpr std::int64_t some_tick = 123'456'789'012;
 
@@ -79,4 +81,4 @@ void step_in_run(benchmark::State &state) {
 BENCHMARK(step_in_run);
 
 } // namespace
-} // namespace snowflake
+} // namespace bench::generator_benchmark

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 
-namespace snowflake {
+namespace bench::layout_benchmark {
 namespace {
+
+using namespace snowflake;
 
 constexpr std::int64_t some_tick = 123'456'789'012;
 
@@ -93,4 +95,4 @@ void read_preset(benchmark::State &state) {
 BENCHMARK(read_preset);
 
 } // namespace
-} // namespace snowflake
+} // namespace bench::layout_benchmark

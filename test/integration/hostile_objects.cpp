@@ -14,7 +14,7 @@ namespace {
 
 // Where the other functions find what a security-restricted context must keep them from: another
 // role, code that waits for the end of the transaction, objects of the session.
-const char *const base = R"(
+const char *const what_functions_need = R"(
 CREATE FUNCTION den.tell() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN RAISE LOG 'hostile code runs as <%>', current_user; RETURN 1; END $$;
 CREATE FUNCTION den.later() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -140,7 +140,7 @@ HostileObjects::HostileObjects(snowflake::testing::Random &random, Session &sess
         fragments_.push_back("'" + target + "'::regclass)");
         fragments_.push_back(target.substr(target.find('.') + 1));
     }
-    session_.run(base);
+    session_.run(what_functions_need);
     // The other objects are put together from these.
     for (int i = 0; i < 1000 && (numbers_.empty() || pairs_.empty() || conditions_.empty() ||
                                  triggers_.empty());
