@@ -122,6 +122,38 @@ SELECT * FROM hostile.filled;
 SELECT hostile.filled_with('ADD CONSTRAINT c CHECK (snowflake_id < 50) NOT VALID', '');
 SELECT * FROM hostile.filled;
 DROP TABLE hostile.filled, hostile.referenced;
+-- Nobody would look again at what a deferrable constraint lets pass until the end of the transaction.
+CREATE TABLE hostile.filled (id integer, snowflake_id bigint, EXCLUDE USING btree (snowflake_id WITH =) DEFERRABLE);
+INSERT INTO hostile.filled VALUES (1, 100), (1, 101);
+ALTER TABLE hostile.filled ADD CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id) NOT VALID;
+CREATE TRIGGER "~snowflake_id" BEFORE INSERT OR UPDATE ON hostile.filled FOR EACH ROW
+    WHEN (NEW.snowflake_id IS DISTINCT FROM NEW.id OR NEW.id IS NULL) EXECUTE FUNCTION snowflake._keep_shadow('x');
+ALTER TABLE hostile.filled ENABLE ALWAYS TRIGGER "~snowflake_id";
+SELECT snowflake._fill_pages('hostile.filled', 0, 100, false);
+SELECT * FROM hostile.filled;
+DROP TABLE hostile.filled;
+-- A command is one statement.
+SELECT snowflake._run_as('SELECT 1; SELECT 2', current_user::regrole, NULL, NULL);
+SELECT snowflake._run_as('', current_user::regrole, NULL, NULL);
+-- The check that a command waits for does not run in a query, which has looked at its tables already.
+CREATE FUNCTION hostile.checked() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE 'checked'; END $$;
+CREATE FUNCTION hostile.strange(bigint) RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT $1';
+ALTER FUNCTION hostile.strange OWNER TO regress_snowflake_owner;
+SET SESSION AUTHORIZATION regress_snowflake_guest;
+SELECT snowflake._run_as('SELECT hostile.strange(1)', current_user::regrole, 'public', 'SELECT hostile.checked()');
+RESET SESSION AUTHORIZATION;
+-- A rehearsal empties a table, and code that its indexes run meanwhile uses none of them: it would mark the entries of all rows as dead.
+CREATE TABLE hostile.emptied (id integer, k integer);
+INSERT INTO hostile.emptied SELECT n, n FROM generate_series(1, 10) n;
+CREATE FUNCTION hostile.looks(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM FROM hostile.emptied WHERE k = 5;
+    RETURN $1;
+END $$;
+CREATE INDEX first ON hostile.emptied ((id + hostile.looks(1)));
+CREATE UNIQUE INDEX second ON hostile.emptied (k);
+SELECT snowflake._rehearse(ARRAY['hostile.emptied'::regclass::oid], '', 'SELECT $1', ROW(1, 2));
+DROP TABLE hostile.emptied;
 -- A query that is handed over is one that the caller could run, and returns a row if one is needed.
 CREATE TYPE hostile.pair AS (a integer, b text);
 SELECT snowflake._as_of_now('SELECT $1', ROW(1, 'x')::hostile.pair);

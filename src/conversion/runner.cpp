@@ -147,16 +147,18 @@ void install_hooks() {
     event_triggers::init();
 }
 
-// The statement of a command; nullptr: there is none.
+// The statement of a command. Raises 42601 if there is not exactly one.
 const Node *statement_of(const char *command) {
     const List *statements = raw_parser(command, RAW_PARSE_DEFAULT);
-    return statements != NIL ? linitial_node(RawStmt, statements)->stmt : nullptr;
+    if (list_length(statements) != 1)
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("a command must be one statement"));
+    return linitial_node(RawStmt, statements)->stmt;
 }
 
 // Whether a command names nothing but a table and a constraint of it: to validate that evaluates
 // what was compared when it was made.
 bool looks_up_nothing(const Node *statement) {
-    if (statement == nullptr || !IsA(statement, AlterTableStmt))
+    if (!IsA(statement, AlterTableStmt))
         return false;
     const List *commands = reinterpret_cast<const AlterTableStmt *>(statement)->cmds;
     return list_length(commands) == 1 &&
@@ -167,8 +169,6 @@ bool looks_up_nothing(const Node *statement) {
 // see all rows for it, as the server's own triggers do. A sequence that is temporary cannot be made
 // in a restricted operation; to make it evaluates nothing.
 int security_flags(const Node *statement) {
-    if (statement == nullptr)
-        return SECURITY_RESTRICTED_OPERATION;
     if (IsA(statement, AlterTableStmt) &&
         reinterpret_cast<const AlterTableStmt *>(statement)->objtype == OBJECT_TABLE)
         return SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS;
@@ -204,11 +204,14 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
          std::int64_t *result) {
     install_hooks();
     const Node *statement = statement_of(command);
+    // A query among the commands calls functions of the extension, which may define what they do.
+    // To run a check in the middle of one could change what it has planned to read.
+    const bool is_query = IsA(statement, SelectStmt);
     const acting_role::Previous before = acting_role::become(role, security_flags(statement));
     // Users' code can call this function as well.
     const Pending outer = pending;
-    pending = {.run_path = run_path,
-               .check = check,
+    pending = {.run_path = is_query ? nullptr : run_path,
+               .check = is_query ? Check{} : check,
                .caller = before.role,
                .caller_context = before.security_context,
                .context = CurrentMemoryContext,
@@ -216,10 +219,8 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
                .objects = NIL};
     const definitions::Ban outer_ban = definitions::in_force();
     const event_triggers::Watch outer_watch = event_triggers::begin(run_path);
-    // A query among the commands calls functions of the extension, which may define what they do.
-    const bool is_query = statement == nullptr || IsA(statement, SelectStmt);
     // Materialized views are filled once all else is made again.
-    const bool is_refresh = statement != nullptr && IsA(statement, RefreshMatViewStmt);
+    const bool is_refresh = IsA(statement, RefreshMatViewStmt);
     const bool settles_first = run_path != nullptr && looks_up_nothing(statement);
     bool returned = false;
     PG_TRY();

@@ -250,8 +250,12 @@ TM_Result replace(const Work &work, TupleTableSlot *row, bool is_locked_by_calle
     server::IndexUpdate indexes{};
     const TM_Result result = server::update_row(work.table, &tid, work.changed, work.snapshot,
                                                 is_locked_by_caller, &indexes);
-    if (result == TM_Ok && work.result->ri_NumIndices > 0)
-        server::insert_index_entries(work.result, work.state, work.changed, indexes);
+    if (result == TM_Ok && work.result->ri_NumIndices > 0 &&
+        !server::insert_index_entries(work.result, work.state, work.changed, indexes))
+        ereport(
+            ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            errmsg("table \"%s\" cannot be filled", RelationGetRelationName(work.table)),
+            errdetail("A deferrable constraint might be violated, which a fill does not check."));
     ResetPerTupleExprContext(work.state);
     return result;
 }

@@ -216,6 +216,11 @@ Datum snowflake_query_on_twins(PG_FUNCTION_ARGS) {
     auto *views = server::allocate_array<twin_query::View>(view_count);
     for (int i = 0; i < view_count; ++i)
         views[i] = {.original = DatumGetObjectId(originals[i]), .twin = DatumGetObjectId(twins[i])};
+    // The view stays as it is from here on: to print its query locks what it reads.
+    Relation held = try_relation_open(view, AccessShareLock);
+    if (held == nullptr)
+        PG_RETURN_NULL();
+    relation_close(held, NoLock);
     Query *query = query_of(view);
     if (query == nullptr)
         PG_RETURN_NULL();

@@ -120,6 +120,16 @@ Node *check_of_domain(Node *stored, Oid domain) {
     return getBaseType(domain) == INT8OID ? with_domain_value(stored, nullptr) : nullptr;
 }
 
+// Whether a column is of a type with a modifier: the server fails where a modifier is not one of
+// the type.
+bool is_type_of(const expression::Default &column, Oid type, std::int32_t type_modifier) {
+    Oid found = InvalidOid;
+    std::int32_t modifier = -1;
+    Oid collation = InvalidOid;
+    get_atttypetypmodcoll(column.relation, column.attribute, &found, &modifier, &collation);
+    return found == type && modifier == type_modifier;
+}
+
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
 Node *bound_of(Oid partition, Relation whole) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
@@ -146,8 +156,7 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     const Oid owner = server::owner_of(column.relation);
     if (tree == nullptr || !acting_role::may_become(owner))
         return false;
-    // No column is of such a type: the server would fail to allocate what pads its values.
-    if (type == BPCHAROID && type_modifier > MaxAttrSize + VARHDRSZ)
+    if (type_modifier != -1 && !is_type_of(column, type, type_modifier))
         return false;
     return as_nobody([&] {
         // The conversion to the type that the column has today is not the one that it will need.
@@ -195,13 +204,15 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
         !acting_role::may_become(owner))
         return false;
     return as_nobody([&] {
-        Relation whole = table_open(parent, AccessShareLock);
+        Relation whole = try_relation_open(parent, AccessShareLock);
+        if (whole == nullptr)
+            return false;
         LockRelationOid(partition, AccessShareLock);
         // The partition may be one of another table by now, with a bound of other types.
         const bool is_still =
             get_rel_relispartition(partition) && get_partition_parent(partition, true) == parent;
         Node *bound = is_still ? with_number(bound_of(partition, whole), &attribute) : nullptr;
-        table_close(whole, NoLock);
+        relation_close(whole, NoLock);
         return bound != nullptr && evaluate(bound, numbers, count, outcomes);
     });
 }

@@ -1,5 +1,7 @@
 #include "twin_query.hpp"
 
+#include "server/acting_role.hpp"
+
 namespace snowflake::twin_query {
 
 namespace {
@@ -30,6 +32,9 @@ bool is_column(Oid table, AttrNumber attribute) {
 // Whether a view can stand for another in a query. The server prints the columns of joins by their
 // numbers, without looking whether there are as many.
 bool can_stand_for(Oid twin, Oid original) {
+    if (!acting_role::may_become(server::owner_of(twin)))
+        return false;
+    LockRelationOid(twin, AccessShareLock);
     const char kind = get_rel_relkind(twin);
     return (kind == RELKIND_VIEW || kind == RELKIND_MATVIEW) &&
            server::count_columns(twin) >= server::count_columns(original);

@@ -269,7 +269,8 @@ std::int64_t glimpse_size(Oid relid) {
     if (ConditionalLockRelationOid(relid, AccessShareLock)) {
         Relation relation = try_relation_open(relid, NoLock);
         if (relation != nullptr) {
-            if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+            if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) &&
+                (RelationNeedsWAL(relation) || !RecoveryInProgress()))
                 pages = RelationGetNumberOfBlocks(relation);
             relation_close(relation, NoLock);
         }

@@ -535,11 +535,12 @@ inline void set_empty_file(Relation relation) {
 #endif
 }
 inline void rebuild_indexes(Oid table) {
+    constexpr int flags = REINDEX_REL_PROCESS_TOAST | REINDEX_REL_SUPPRESS_INDEX_USE;
     ReindexParams parameters{};
 #if PG_VERSION_NUM >= 170000
-    reindex_relation(nullptr, table, REINDEX_REL_PROCESS_TOAST, &parameters);
+    reindex_relation(nullptr, table, flags, &parameters);
 #else
-    reindex_relation(table, REINDEX_REL_PROCESS_TOAST, &parameters);
+    reindex_relation(table, flags, &parameters);
 #endif
 }
 
@@ -637,22 +638,28 @@ inline TM_Result update_row(Relation table, ItemPointer tid, TupleTableSlot *row
 }
 
 // Puts the entries for the new version of a row into the indexes. The server's own code for that
-// raises its errors, such as that of a unique index.
-inline void insert_index_entries(ResultRelInfo *result, EState *state, TupleTableSlot *row,
+// raises its errors, such as that of a unique index. Returns false if a constraint that is
+// deferrable has to be looked at again at the end of the transaction.
+inline bool insert_index_entries(ResultRelInfo *result, EState *state, TupleTableSlot *row,
                                  IndexUpdate indexes) {
 #if PG_VERSION_NUM >= 190000
-    if (indexes != TU_None)
-        ExecInsertIndexTuples(
-            result, state, EIIT_IS_UPDATE | (indexes == TU_Summarizing ? EIIT_ONLY_SUMMARIZING : 0),
-            row, NIL, nullptr);
+    const List *doubtful =
+        indexes == TU_None
+            ? NIL
+            : ExecInsertIndexTuples(result, state,
+                                    EIIT_IS_UPDATE |
+                                        (indexes == TU_Summarizing ? EIIT_ONLY_SUMMARIZING : 0),
+                                    row, NIL, nullptr);
 #elif PG_VERSION_NUM >= 160000
-    if (indexes != TU_None)
-        ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL,
-                              indexes == TU_Summarizing);
+    const List *doubtful = indexes == TU_None
+                               ? NIL
+                               : ExecInsertIndexTuples(result, row, state, true, false, nullptr,
+                                                       NIL, indexes == TU_Summarizing);
 #else
-    if (indexes)
-        ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL);
+    const List *doubtful =
+        indexes ? ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL) : NIL;
 #endif
+    return doubtful == NIL;
 }
 
 // Returns whether a role may become another with SET ROLE.
