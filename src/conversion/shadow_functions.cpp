@@ -131,6 +131,18 @@ Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
+// _snapshots_since(xid) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_snapshots_since);
+Datum snowflake_snapshots_since(PG_FUNCTION_ARGS) {
+    int count = 0;
+    const server::HolderId *holders = GetCurrentVirtualXIDs(
+        PG_GETARG_TRANSACTIONID(0), true, false, PROC_IS_AUTOVACUUM | PROC_IN_VACUUM, &count);
+    auto *names = server::allocate_array<Datum>(count);
+    for (int i = 0; i < count; ++i)
+        names[i] = CStringGetTextDatum(server::name_of(holders[i]));
+    PG_RETURN_POINTER(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 // _require_updates(regclass) returns void
 SNOWFLAKE_FUNCTION(snowflake_require_updates);
 Datum snowflake_require_updates(PG_FUNCTION_ARGS) {

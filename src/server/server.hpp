@@ -301,6 +301,15 @@ inline bool same_holder(const HolderId &one, const HolderId &other) {
     return VirtualTransactionIdEquals(one, other);
 }
 
+// Prints such a name as pg_locks does.
+inline const char *name_of(const HolderId &holder) {
+#if PG_VERSION_NUM >= 170000
+    return psprintf("%d/%u", holder.procNumber, holder.localTransactionId);
+#else
+    return psprintf("%d/%u", holder.backendId, holder.localTransactionId);
+#endif
+}
+
 // The name of the transaction that holds a lock in the server's list of locks.
 inline HolderId holder_of(const LockInstanceData &lock) {
 #if PG_VERSION_NUM >= 170000
@@ -526,7 +535,8 @@ inline std::int64_t last_lock_timeout() {
 }
 
 // Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
-// a table and of its TOAST table anew.
+// a table and of its TOAST table anew. Users' code that runs meanwhile may use none of them: it
+// would find the entries of rows that are gone, and mark these as dead.
 inline void set_empty_file(Relation relation) {
 #if PG_VERSION_NUM >= 160000
     RelationSetNewRelfilenumber(relation, relation->rd_rel->relpersistence);

@@ -499,6 +499,31 @@ TEST_P(OnlineOfBoth, WritersGoOnAndNoRowDiffers) {
               "bigint");
 }
 
+// A snapshot that is older than the filling sees rows without their shadows: these do not take the
+// place of the columns before it is gone.
+TEST_F(Online, AnOlderSnapshotKeepsItsRows) {
+    Session session(server_);
+    session.run("CREATE TABLE plain (id serial, x integer);"
+                "INSERT INTO plain (x) SELECT i FROM generate_series(1, 100) i");
+    Session reader(server_);
+    reader.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+    session.run("SELECT snowflake._add_shadows('plain_id_seq', 'plain')");
+    auto filled = std::async(std::launch::async, [&session] {
+        return session.sqlstate("CALL snowflake._fill_shadows('plain_id_seq', 'plain')");
+    });
+    Session observer(server_);
+    wait_for(observer, "EXISTS (SELECT FROM pg_stat_activity WHERE query ~ 'older snapshots$')");
+    EXPECT_EQ(observer.number("SELECT count(*) FROM plain WHERE snowflake_id = id"), 100);
+    EXPECT_EQ(reader.number("SELECT count(id) FROM plain"), 100);
+    reader.run("COMMIT");
+    EXPECT_EQ(filled.get(), "00000");
+    const std::string commands = "SELECT command FROM snowflake.conversion_plan('plain_id_seq',"
+                                 " online => true) WHERE command IS NOT NULL ORDER BY step";
+    for (const std::string &command : session.texts(commands))
+        session.run(command);
+    EXPECT_EQ(reader.number("SELECT count(id) FROM plain"), 100);
+}
+
 bool lives(Session &session) {
     try {
         session.run("SELECT 1");

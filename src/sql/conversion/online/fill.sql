@@ -19,6 +19,8 @@ CREATE TYPE snowflake._fill_progress AS (
     started timestamptz,
     told timestamptz,                   -- when the caller was told last
     ended timestamptz,                  -- when the last batch ended
+    since xid,                          -- the oldest transaction that was running then
+    others text[],                      -- whose snapshots may be older than the last batch
     is_done boolean);
 
 -- Returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens
@@ -196,6 +198,34 @@ BEGIN
 END
 $function$;
 
+-- Returns the transactions of other sessions in this database whose snapshots are as old as a transaction.
+CREATE FUNCTION snowflake._snapshots_since(oldest xid)
+    RETURNS text[]
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'snowflake_snapshots_since';
+
+-- Waits a moment for transactions with snapshots that are older than the last batch: for them the shadows of rows are empty, and
+-- would be so under the names of the columns. Tells in is_done whether the caller has to ask again, in another transaction: two
+-- calls do not wait for each other.
+CREATE FUNCTION snowflake._fill_await(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    IF progress.since IS NULL THEN
+        progress.since := pg_snapshot_xmin(pg_current_snapshot())::xid;
+        progress.others := snowflake._snapshots_since(progress.since);
+    ELSE
+        PERFORM snowflake._restart_statement_timeout();
+        PERFORM snowflake._show_activity(format('snowflake: filling table %s: waiting for older snapshots', progress.tab));
+        PERFORM pg_sleep_for(interval '0.1 s');
+        progress.others := ARRAY(SELECT unnest(progress.others) INTERSECT SELECT unnest(snowflake._snapshots_since(progress.since)));
+    END IF;
+    progress.is_done := progress.others = '{}';
+    RETURN progress;
+END
+$function$;
+
 -- Looks whether all rows of a table satisfy a constraint.
 CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
     RETURNS void
@@ -270,6 +300,12 @@ BEGIN
             COMMIT;
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
         END LOOP;
+    END LOOP;
+    LOOP
+        progress := snowflake._fill_await(progress);
+        EXIT WHEN progress.is_done;
+        COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
     LOOP
         invalid := snowflake._next_check_to_validate(seq, tab);
