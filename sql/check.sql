@@ -132,14 +132,19 @@ SELECT * FROM findings;
 CREATE TABLE payments (order_id integer REFERENCES orders, next integer GENERATED ALWAYS AS (order_id + 1) STORED);
 CREATE VIEW payments_seen AS SELECT order_id FROM payments;
 CREATE DOMAIN small AS integer;
-CREATE TABLE letters (customer small REFERENCES customers);
+CREATE DOMAIN smaller AS small;
+CREATE TABLE letters (customer small REFERENCES customers, sender smaller REFERENCES customers);
 SELECT * FROM findings;
 CALL mend('payments|letters');
 SELECT * FROM findings;
 SELECT table_name, column_name, data_type, domain_name FROM information_schema.columns
     WHERE table_name IN ('payments', 'payments_seen', 'letters') AND table_schema = 'checked' ORDER BY 1, 2;
 DROP TABLE payments, letters CASCADE;
-DROP DOMAIN small;
+DROP DOMAIN smaller, small;
+-- What the server does not widen, no command can.
+CREATE TABLE parted (customer integer REFERENCES customers) PARTITION BY RANGE (customer);
+SELECT * FROM findings WHERE object ~ 'parted';
+DROP TABLE parted;
 
 -- Limits that come soon.
 SELECT snowflake.from_timestamp(now() + interval '100 days') AS soon \gset

@@ -9,7 +9,10 @@ CREATE DOMAIN key AS integer;
 CREATE SEQUENCE domain_seq;
 CREATE TABLE domain_key (id key PRIMARY KEY DEFAULT nextval('domain_seq'));
 CREATE TABLE domain_reference (key_id key REFERENCES domain_key);
+CREATE DOMAIN inner_key AS key;
+CREATE TABLE domain_reference_within (key_id inner_key REFERENCES domain_key);
 SELECT snowflake.convert_sequence_to_snowflake('domain_seq');
+DROP TABLE domain_reference_within;
 -- Columns that take a number but cannot hold an ID.
 CREATE SEQUENCE too_narrow;
 CREATE TABLE narrow (a double precision DEFAULT nextval('too_narrow'), b numeric(18) DEFAULT nextval('too_narrow'),

@@ -150,6 +150,12 @@ Oids oids_argument(Datum argument) {
 
 extern "C" {
 
+// _base_type(oid) returns oid
+SNOWFLAKE_FUNCTION(snowflake_base_type);
+Datum snowflake_base_type(PG_FUNCTION_ARGS) {
+    PG_RETURN_OID(getBaseType(type_argument(PG_GETARG_DATUM(0))));
+}
+
 // _sequence_uses(regclass, oid) returns setof record (callee text, sequence regclass, name text[],
 // layout snowflake.layout)
 SNOWFLAKE_FUNCTION(snowflake_sequence_uses);

@@ -130,7 +130,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
-              AND snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))
+              AND snowflake._is_small(snowflake._base_type(y.oid))
               AND source.seq IS NOT NULL;
     RETURN QUERY
         SELECT 'notice', snowflake._column(i.relid, i.attname),

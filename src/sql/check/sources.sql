@@ -111,7 +111,7 @@ BEGIN
                     FROM above x
                     JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
                     JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE snowflake._is_small(coalesce(nullif(y.typbasetype, 0), y.oid))) x;
+                    WHERE snowflake._is_small(snowflake._base_type(y.oid))) x;
     RETURN QUERY
         SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',

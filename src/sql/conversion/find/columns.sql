@@ -6,6 +6,12 @@ CREATE FUNCTION snowflake._is_small(type oid)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN type IN ('smallint'::regtype, 'integer'::regtype);
 
+-- Returns the type that a domain is made from, by way of other domains or not; any other type itself.
+CREATE FUNCTION snowflake._base_type(type oid)
+    RETURNS oid
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'snowflake_base_type';
+
 -- Finds the column defaults that call nextval with the name of the sequence as a text. nextval('name'::text) looks
 -- for the sequence each time that it runs, in the search_path of the session that inserts. The call means the
 -- sequence for certain if it names the schema, or if the conversion would take along no other relation of that name.
@@ -194,7 +200,9 @@ BEGIN
             LEFT JOIN pg_type e ON e.oid = y.typelem AND y.typcategory = 'A'
             WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384
               AND a.attnum > 0 AND NOT a.attisdropped
-              AND (y.oid = ANY (plain || arrays) OR y.typbasetype = ANY (plain || arrays) OR e.typbasetype = ANY (plain))
+              AND (y.oid = ANY (plain || arrays)
+                   OR y.typtype = 'd' AND snowflake._base_type(y.oid) = ANY (plain || arrays)
+                   OR e.typtype = 'd' AND snowflake._base_type(e.oid) = ANY (plain))
               AND a.attidentity = '' AND a.attgenerated = '' AND a.attinhcount = 0
               AND NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.relid = t.oid AND c.attnum = a.attnum)
               AND NOT EXISTS (SELECT FROM pg_attrdef f

@@ -82,7 +82,7 @@ BEGIN
                       WHEN redirected
                       THEN EXISTS (SELECT FROM pg_type y
                                        WHERE u.class = 'pg_type'::regclass AND y.oid = u.object
-                                         AND snowflake._is_small(y.typbasetype))
+                                         AND snowflake._is_small(snowflake._base_type(y.oid)))
                       ELSE u.stranger IS NULL AND snowflake._goes_on_counting(u.class, u.object, seq) END;
     RETURN QUERY
         SELECT format('default of column %I of table %s uses the sequence in another way than by nextval: %s',
@@ -119,11 +119,11 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT format('column %I of table %s has the domain %s: ALTER TABLE %2$s ALTER COLUMN %1$I TYPE %4$s', c.attname, c.relid,
-                      y.oid::regtype, y.typbasetype::regtype)
+                      y.oid::regtype, snowflake._base_type(y.oid)::regtype)
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid
-            WHERE y.typtype = 'd' AND snowflake._is_small(y.typbasetype)
+            WHERE y.typtype = 'd' AND snowflake._is_small(snowflake._base_type(y.oid))
               AND NOT c.is_strangers;
     RETURN QUERY
         -- A column of these types takes a number from the sequence, but not every ID. Expressions that make
