@@ -95,7 +95,7 @@ TEST_P(Failover, LosesNoId) {
     Book book;
     Server *primary = &first;
     Server *standby = &second;
-    constexpr int failovers = 10;
+    constexpr int failovers = 5;
     for (int round = 0; round < failovers; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         wait_for_standby(*primary, kind.synchronous);

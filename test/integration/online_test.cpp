@@ -424,6 +424,8 @@ class Writer {
             while (!stop_) {
                 step();
                 ++done_;
+                // The conversion gets the processors, too.
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
             }
         } catch (const std::exception &error) {
             error_ = error.what();
