@@ -154,6 +154,7 @@ CREATE TABLE layouts (id bigint DEFAULT snowflake.nextval('short', 'epoch=2015-0
 -- Anybody can name a layout whose IDs all lie below the bound of a check.
 CREATE TABLE unlimited (id bigint DEFAULT snowflake.nextval('short', 'javascript')
     CONSTRAINT snowflake_limit CHECK (id < 9223372036854775807));
+CREATE TABLE ended (id bigint DEFAULT snowflake.nextval('orders_id_seq') CONSTRAINT snowflake_limit CHECK (id < '-5'::bigint));
 CREATE TABLE readings (id bigint DEFAULT snowflake.nextval('orders_id_seq') PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE readings_1 PARTITION OF readings FOR VALUES FROM (0) TO (400000000000000000);
 CREATE TABLE by_hash (id bigint DEFAULT snowflake.nextval('orders_id_seq') PRIMARY KEY) PARTITION BY HASH (id);
@@ -169,7 +170,7 @@ CREATE TABLE by_region_north_1 PARTITION OF by_region_north FOR VALUES FROM (0) 
 SELECT * FROM findings WHERE object <> 'sequence checked.short' OR finding ~ 'layout';
 CALL mend('customers|readings|by_region');
 SELECT * FROM findings WHERE object <> 'sequence checked.short' OR finding ~ 'layout';
-DROP TABLE layouts, unlimited;
+DROP TABLE layouts, unlimited, ended;
 DROP SEQUENCE short;
 -- A MAXVALUE has bounds of its own where a sequence descends, or is of another type.
 CREATE SEQUENCE down AS integer INCREMENT -1;

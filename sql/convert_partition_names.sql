@@ -37,9 +37,13 @@ CREATE INDEX alone_1_id_idx ON alone_1 (id, k);
 ALTER INDEX alone_id_idx RENAME TO alone_1_id_idx1;
 ALTER TABLE alone_1 ADD CONSTRAINT alone_1_pkey PRIMARY KEY (id);
 CREATE TABLE refers (id integer REFERENCES alone_1);
+-- An index without parts, under a name that the server would give to a part.
+CREATE TABLE partless (id serial, k integer, PRIMARY KEY (id, k)) PARTITION BY LIST (k);
+CREATE TABLE partless_1 PARTITION OF partless FOR VALUES IN (1);
+CREATE INDEX partless_1_only ON ONLY partless (id);
 CREATE TEMPORARY TABLE before AS TABLE part_index;
 SELECT count(*) FROM before;
-SELECT t, snowflake.convert_sequence_to_snowflake(format('%s_id_seq', t)) FROM unnest('{attached,swapped,alone}'::text[]) t;
+SELECT t, snowflake.convert_sequence_to_snowflake(format('%s_id_seq', t)) FROM unnest('{attached,swapped,alone,partless}'::text[]) t;
 (TABLE before EXCEPT TABLE part_index) UNION ALL (TABLE part_index EXCEPT TABLE before);
 
 SET client_min_messages = warning;

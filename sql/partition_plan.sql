@@ -13,8 +13,8 @@ CREATE TABLE orders (
     item text COLLATE "C" DEFAULT 'x' || 'y' CHECK (length(item) > 0),
     amount numeric(10, 2),
     total numeric GENERATED ALWAYS AS (amount * 2) STORED,
-    CONSTRAINT orders_pkey PRIMARY KEY (id),
-    UNIQUE (customer_id, id)
+    CONSTRAINT orders_pkey PRIMARY KEY (id) WITH (fillfactor = 70),
+    UNIQUE (customer_id, id) WITH (fillfactor = 60) DEFERRABLE INITIALLY DEFERRED
 ) WITH (fillfactor = 80, toast.autovacuum_enabled = false);
 ALTER TABLE orders DROP COLUMN gone;
 SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq');

@@ -181,7 +181,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake.describe(k.layout) described
             WHERE next_week BETWEEN described.epoch AND described.last_timestamp
               -- Anybody can make such a check on his own table, with a bound that is no ID of the layout.
-              AND x.bound <= snowflake.from_timestamp(described.last_timestamp, k.layout);
+              AND x.bound BETWEEN 0 AND snowflake.from_timestamp(described.last_timestamp, k.layout);
     RETURN QUERY
         SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
                snowflake._typed_by_owner_of(k.relid, format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,

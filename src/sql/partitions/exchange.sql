@@ -57,7 +57,7 @@ BEGIN
                 SELECT 2, 0, 0, format('ALTER TABLE %s DROP CONSTRAINT %I', p.tab, snowflake._limit_name())
                 UNION ALL
                 SELECT 3, i.indexrelid, 0,
-                       coalesce((SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', p.tab, k.conname, pg_get_constraintdef(k.oid))
+                       coalesce((SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', p.tab, k.conname, snowflake._key_definition(k.oid))
                                      FROM pg_constraint k
                                      WHERE k.conindid = i.indexrelid AND k.conrelid = p.tab AND k.contype IN ('p', 'u')),
                                 pg_get_indexdef(i.indexrelid))

@@ -109,6 +109,8 @@ BEGIN
             WHERE x.widened AND other.widened AND NOT c.relispartition
               -- An index with expressions keeps its name, by which its references are compared.
               AND i.indexprs IS NULL AND i.indpred IS NULL
+              -- One that was made with ON ONLY, and has no parts, is dropped.
+              AND (i.indisvalid OR EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid))
               AND left(c.relname || '_', 25) LIKE replace(left(p.relname || '_', 25), '_', '\_') || '%'
               AND EXISTS (SELECT FROM pg_index part JOIN pg_class q ON q.oid = part.indexrelid
                               WHERE part.indrelid = p.oid AND q.relispartition);

@@ -37,16 +37,19 @@ BEGIN
         RAISE NOTICE 'the server''s own nextval needs the extension snowflake while it is redirected'
             USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';
     END IF;
-    -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same.
+    -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same. What is only a stranger's to cancel
+    -- keeps nobody from dropping the extension.
     SELECT string_agg(DISTINCT snowflake._whole(p.relid)::text, ', '),
            string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, snowflake._whole(p.relid))), ' ')
         INTO tables, commands
         FROM snowflake._shadow_pairs(NULL) p
-        WHERE p.trigger_name IS NOT NULL
-           OR EXISTS (SELECT FROM pg_trigger t
-                          WHERE t.tgrelid = p.relid AND t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))
-                            AND NOT EXISTS (SELECT FROM pg_class q
-                                                WHERE q.relkind = 'S' AND q.oid::regclass::text = snowflake._named_by(t.tgargs)));
+            CROSS JOIN LATERAL (SELECT snowflake._owner(p.relid), (SELECT r.oid FROM pg_roles r WHERE r.rolname = caller)) x(owner, dropper)
+        WHERE (snowflake._may_act_for(x.owner, x.dropper) OR snowflake._may_act_for(x.dropper, x.owner))
+          AND (p.trigger_name IS NOT NULL
+               OR EXISTS (SELECT FROM pg_trigger t
+                              WHERE t.tgrelid = p.relid AND t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))
+                                AND NOT EXISTS (SELECT FROM pg_class q
+                                                    WHERE q.relkind = 'S' AND q.oid::regclass::text = snowflake._named_by(t.tgargs))));
     IF tables IS NOT NULL THEN
         RAISE EXCEPTION 'cannot execute % for snowflake while columns are being widened without a lock', tg_tag
             USING ERRCODE = 'dependent_objects_still_exist',

@@ -42,6 +42,29 @@ BEGIN
 END
 $function$;
 
+-- Returns the definition of a key with what pg_get_constraintdef() leaves out: the storage parameters and the tablespace of its
+-- index, which come before the word DEFERRABLE.
+CREATE FUNCTION snowflake._key_definition(key oid)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (
+        SELECT concat(left(whole.definition, length(whole.definition) - length(whole.deferral)),
+                      (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
+                           FROM pg_options_to_table(c.reloptions) x),
+                      (SELECT format(' USING INDEX TABLESPACE %I', s.spcname) FROM pg_tablespace s WHERE s.oid = c.reltablespace),
+                      whole.deferral)
+            FROM pg_constraint k
+            JOIN pg_class c ON c.oid = k.conindid
+            CROSS JOIN LATERAL (
+                SELECT pg_get_constraintdef(k.oid),
+                       concat(CASE WHEN k.condeferrable THEN ' DEFERRABLE' END, CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' END)
+            ) whole(definition, deferral)
+            WHERE k.oid = key);
+END
+$function$;
+
 -- Returns the command that makes the index of a partitioned table, or its constraint, again on the columns that have taken the
 -- places of the old ones. No partition has a part of the index yet.
 CREATE FUNCTION snowflake._whole_index_command(shadows snowflake._shadow[], index oid)
@@ -54,12 +77,8 @@ BEGIN
                     THEN concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, format('INDEX %I ', c.relname),
                                 snowflake._index_definition(snowflake._under_final_names(shadows), index,
                                                             i.indrelid::regclass::text))
-                    ELSE concat(format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s', i.indrelid::regclass, k.conname,
-                                       pg_get_constraintdef(k.oid)),
-                                (SELECT ' WITH (' || string_agg(format('%I = %L', x.option_name, x.option_value), ', ') || ')'
-                                     FROM pg_options_to_table(c.reloptions) x),
-                                (SELECT format(' USING INDEX TABLESPACE %I', s.spcname) FROM pg_tablespace s
-                                     WHERE s.oid = c.reltablespace)) END
+                    ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s', i.indrelid::regclass, k.conname,
+                                snowflake._key_definition(k.oid)) END
             FROM pg_index i
             JOIN pg_class c ON c.oid = i.indexrelid
             LEFT JOIN pg_constraint k ON k.conindid = index AND k.conrelid = i.indrelid AND k.contype IN ('p', 'u')

@@ -26,7 +26,8 @@ CREATE FUNCTION snowflake._obstacles_of_widening(altered snowflake._conversion_c
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT o FROM (SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
+        SELECT o FROM (SELECT snowflake._obstacles_of_tables(ARRAY[altered])
+                       UNION ALL SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
                        UNION ALL SELECT snowflake._obstacles_of_foreign_keys(ARRAY[altered])) x(o)
             ORDER BY o COLLATE "C";
 END
