@@ -51,8 +51,8 @@ integration_suite() {
 }
 
 # Runs the integration tests, or some of them: run_integration_tests [FILTER]
-# Each test has servers of its own, so each processor runs one at a time. Some take a minute, so there are more shares of
-# them than processors.
+# Each test has servers of its own, so each processor runs one at a time, and one more while others wait. Some take a minute, so
+# there are more shares of them than processors.
 # The program is copied to where the server's user can read it, with the files that it looks for beside
 # itself. It runs with settings of a client that make every connection fail which obeys them.
 run_integration_tests() {
@@ -66,7 +66,7 @@ run_integration_tests() {
         as_server_user env "${hostile_settings[@]}" TMPDIR="$workspace" PG_CONFIG="$PG_CONFIG" \
         SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" SNOWFLAKE_HOSTILE_ROUNDS="${SNOWFLAKE_HOSTILE_ROUNDS:-$hostile_rounds}" \
         SNOWFLAKE_CALLS="${SNOWFLAKE_CALLS:-$random_calls}" GTEST_TOTAL_SHARDS="$shares" \
-        xargs -P "$(nproc)" -I '{}' env GTEST_SHARD_INDEX='{}' \
+        xargs -P "$(($(nproc) + 1))" -I '{}' env GTEST_SHARD_INDEX='{}' \
         "$program/integration_tests" ${1:+"--gtest_filter=$1"} || status=$?
     while IFS=$'\t' read -r name reason; do
         skip "$name" "$reason"
