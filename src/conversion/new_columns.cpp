@@ -255,7 +255,7 @@ void widen_in(const AlterTableStmt *statement, Oid source_of_ids) {
 // trigger is not there, does not always fire, or has no right to convert what the command makes.
 Oid source_function() {
 #if PG_VERSION_NUM >= 170000
-    if (!event_triggers)
+    if (!::event_triggers)
         return InvalidOid;
 #endif
     HeapTuple tuple =
