@@ -25,6 +25,7 @@ void empty(Oid table) {
         Relation toast_relation = table_open(toast, AccessExclusiveLock);
         server::set_empty_file(toast_relation);
         table_close(toast_relation, NoLock);
+        server::rebuild_indexes(toast);
     }
     table_close(relation, NoLock);
     server::rebuild_indexes(table);

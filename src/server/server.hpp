@@ -535,8 +535,8 @@ inline std::int64_t last_lock_timeout() {
 }
 
 // Gives a relation that is locked in ACCESS EXCLUSIVE mode an empty file; and builds the indexes of
-// a table and of its TOAST table anew. Users' code that runs meanwhile may use none of them: it
-// would find the entries of rows that are gone, and mark these as dead.
+// a table anew, but not those of its TOAST table. Users' code that runs meanwhile may use none of
+// them: it would find the entries of rows that are gone, and mark these as dead.
 inline void set_empty_file(Relation relation) {
 #if PG_VERSION_NUM >= 160000
     RelationSetNewRelfilenumber(relation, relation->rd_rel->relpersistence);
@@ -545,7 +545,7 @@ inline void set_empty_file(Relation relation) {
 #endif
 }
 inline void rebuild_indexes(Oid table) {
-    constexpr int flags = REINDEX_REL_PROCESS_TOAST | REINDEX_REL_SUPPRESS_INDEX_USE;
+    constexpr int flags = REINDEX_REL_SUPPRESS_INDEX_USE;
     ReindexParams parameters{};
 #if PG_VERSION_NUM >= 170000
     reindex_relation(nullptr, table, flags, &parameters);
