@@ -8,7 +8,8 @@ MODULE_big  = snowflake
 # snowflake.control is the one source of the version; a unit test compares META.json with it.
 EXTVERSION  = $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" $(EXTENSION).control)
 
-# Each folder of src/ is compiled as one file, because most of the time goes into the server's headers.
+# Each folder of src/ is compiled as one file, because most of the time goes into the server's headers. So a private name must be
+# the only one in its folder.
 FOLDERS     = $(sort $(patsubst src/%/,%,$(dir $(wildcard src/*/*.cpp))))
 OBJS        = src/module.o $(FOLDERS:%=build/objects/%.o)
 SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql

@@ -140,6 +140,13 @@ SELECT * FROM findings;
 SELECT table_name, column_name, data_type, domain_name FROM information_schema.columns
     WHERE table_name IN ('payments', 'payments_seen', 'letters') AND table_schema = 'checked' ORDER BY 1, 2;
 DROP TABLE payments, letters CASCADE;
+-- A bigint sequence ends where the numbers of its column do.
+CREATE SEQUENCE numbers;
+CREATE TABLE numbered (id smaller DEFAULT nextval('numbers'));
+SELECT pg_catalog.setval('numbers', 2000000000) > 0 AS is_set;
+SELECT object, finding FROM findings WHERE object ~ 'numbers';
+DROP TABLE numbered;
+DROP SEQUENCE numbers;
 DROP DOMAIN smaller, small;
 -- What the server does not widen, no command can.
 CREATE TABLE parted (customer integer REFERENCES customers) PARTITION BY RANGE (customer);

@@ -384,6 +384,12 @@ DROP OWNED BY regress_snowflake_other CASCADE;
 SET ROLE regress_snowflake_other;
 DROP OWNED BY CURRENT_USER CASCADE;
 RESET ROLE;
+-- A table of a stranger keeps the owner of the extension from nothing.
+BEGIN;
+ALTER TABLE two OWNER TO regress_snowflake_other;
+SET ROLE "regress_Snowflake_owner";
+DROP OWNED BY CURRENT_ROLE;
+ROLLBACK;
 UPDATE pg_extension SET extowner = :extowner WHERE extname = 'snowflake';
 DROP ROLE regress_snowflake_other, "regress_Snowflake_owner";
 -- The first calls of a session in which strings escape. From PostgreSQL 19 on, no setting makes them, without an E.

@@ -34,6 +34,13 @@ CREATE TABLE unfit_key (
     e double precision DEFAULT nextval('unfit') + 0.5, f integer[] DEFAULT ARRAY[nextval('unfit')],
     g bigint DEFAULT nextval('unfit') * 10, h varchar(18) DEFAULT noisy(nextval('unfit')::text));
 SELECT snowflake.convert_sequence_to_snowflake('unfit');
+-- A domain has the length of what it is made from.
+CREATE SEQUENCE packed;
+CREATE DOMAIN packed_text AS varchar(20);
+CREATE TABLE packed_key (id packed_text DEFAULT 'ORD-' || nextval('packed'));
+SELECT snowflake.convert_sequence_to_snowflake('packed');
+DROP TABLE packed_key;
+DROP SEQUENCE packed;
 -- Checks that no ID satisfies.
 CREATE TABLE checked (id serial PRIMARY KEY CHECK (id < 100000), other integer CHECK (other < 5));
 CREATE TABLE checked_reference (id integer REFERENCES checked, CONSTRAINT small CHECK (id::smallint > 0),

@@ -153,7 +153,9 @@ extern "C" {
 // _base_type(oid) returns oid
 SNOWFLAKE_FUNCTION(snowflake_base_type);
 Datum snowflake_base_type(PG_FUNCTION_ARGS) {
-    PG_RETURN_OID(getBaseType(type_argument(PG_GETARG_DATUM(0))));
+    const Oid type = PG_GETARG_OID(0); // 0 for a column that is dropped
+    PG_RETURN_OID(SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)) ? getBaseType(type)
+                                                                         : type);
 }
 
 // _sequence_uses(regclass, oid) returns setof record (callee text, sequence regclass, name text[],
@@ -202,17 +204,15 @@ Datum snowflake_relations_named_with_only(PG_FUNCTION_ARGS) {
 // _is_call(oid, regclass) returns boolean
 SNOWFLAKE_FUNCTION(snowflake_is_call);
 Datum snowflake_is_call(PG_FUNCTION_ARGS) {
-    const List *trees = expression::stored_in(AttrDefaultRelationId, PG_GETARG_OID(0));
-    Node *tree = trees == NIL ? nullptr : static_cast<Node *>(linitial(trees));
+    Node *tree = expression::first_stored_in(AttrDefaultRelationId, PG_GETARG_OID(0));
     PG_RETURN_BOOL(tree != nullptr && expression::is_call(tree, PG_GETARG_OID(1)));
 }
 
 // _upper_bound(oid) returns record (attnum smallint, bound bigint)
 SNOWFLAKE_FUNCTION(snowflake_upper_bound);
 Datum snowflake_upper_bound(PG_FUNCTION_ARGS) {
-    const List *trees = expression::stored_in(ConstraintRelationId, PG_GETARG_OID(0));
-    const expression::UpperBound found =
-        expression::upper_bound(trees == NIL ? nullptr : static_cast<Node *>(linitial(trees)));
+    const expression::UpperBound found = expression::upper_bound(
+        expression::first_stored_in(ConstraintRelationId, PG_GETARG_OID(0)));
     if (found.attribute == InvalidAttrNumber)
         PG_RETURN_NULL();
     Datum values[] = {Int16GetDatum(found.attribute), Int64GetDatum(found.bound)};

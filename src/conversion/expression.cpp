@@ -185,6 +185,11 @@ List *stored_in(Oid class_id, Oid object) {
     return trees;
 }
 
+Node *first_stored_in(Oid class_id, Oid object) {
+    const List *trees = stored_in(class_id, object);
+    return trees == NIL ? nullptr : static_cast<Node *>(linitial(trees));
+}
+
 namespace {
 
 bool collect_types(Node *node, void *context) {

@@ -16,6 +16,9 @@ namespace snowflake::expression {
 // error, and a stranger's default must not end what looks at all of them.
 List *stored_in(Oid class_id, Oid object);
 
+// Returns the first of these; nullptr as well if there is none.
+Node *first_stored_in(Oid class_id, Oid object);
+
 // Returns the types of the constants in a stored expression or query, and the domains that values
 // are made of in it, as a list of OIDs. To read the expression again, the server reads each
 // constant by the input function of its type, and may check it by that of a domain.

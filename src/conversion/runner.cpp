@@ -205,7 +205,6 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
     install_hooks();
     const Node *statement = statement_of(command);
     // A query among the commands calls functions of the extension, which may define what they do.
-    // To run a check in the middle of one could change what it has planned to read.
     const bool is_query = IsA(statement, SelectStmt);
     const acting_role::Previous before = acting_role::become(role, security_flags(statement));
     // Users' code can call this function as well.

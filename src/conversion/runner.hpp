@@ -28,7 +28,9 @@ struct Check {
 // named.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
-// what acting_role::become() and, by users_errors::run(), the command do.
+// what acting_role::become() and, by users_errors::run(), the command do, and 42601 if the command
+// is not one statement. A query is run without a check, which could change what the query has
+// planned to read.
 bool run(const char *command, Oid role, const char *run_path, const Check &check,
          std::int64_t *result);
 

@@ -108,9 +108,8 @@ Datum snowflake_keep_shadow(PG_FUNCTION_ARGS) {
 // _compared_by(oid) returns record (attnum smallint, shadow smallint, refuses_null boolean)
 SNOWFLAKE_FUNCTION(snowflake_compared_by);
 Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
-    const List *trees = expression::stored_in(ConstraintRelationId, PG_GETARG_OID(0));
     const shadow::Comparison compared =
-        shadow::compared_by(trees == NIL ? nullptr : static_cast<const Node *>(linitial(trees)));
+        shadow::compared_by(expression::first_stored_in(ConstraintRelationId, PG_GETARG_OID(0)));
     if (compared.pair.shadow == InvalidAttrNumber)
         PG_RETURN_NULL();
     Datum values[] = {Int16GetDatum(compared.pair.source), Int16GetDatum(compared.pair.shadow),
@@ -239,14 +238,11 @@ Datum snowflake_query_on_twins(PG_FUNCTION_ARGS) {
     const auto printed =
         twin_query::printed_on(query, view, {columns, static_cast<std::size_t>(count)},
                                {views, static_cast<std::size_t>(view_count)});
-    TupleDesc row = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
     const bool is_printed = printed.query != nullptr;
     Datum values[] = {is_printed ? CStringGetTextDatum(printed.query) : Datum{},
                       is_printed ? Datum{} : CStringGetTextDatum(printed.fault)};
     bool nulls[] = {!is_printed, is_printed};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+    PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
 // _is_read_otherwise(regclass, oid, regclass, smallint[], text[]) returns boolean

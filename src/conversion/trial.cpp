@@ -120,14 +120,14 @@ Node *check_of_domain(Node *stored, Oid domain) {
     return getBaseType(domain) == INT8OID ? with_domain_value(stored, nullptr) : nullptr;
 }
 
-// Whether a column is of a type with a modifier: the server fails where a modifier is not one of
-// the type.
+// Whether a column is of a type with a modifier, or of a domain over it: the server fails where a
+// modifier is not one of the type.
 bool is_type_of(const expression::Default &column, Oid type, std::int32_t type_modifier) {
     Oid found = InvalidOid;
     std::int32_t modifier = -1;
     Oid collation = InvalidOid;
     get_atttypetypmodcoll(column.relation, column.attribute, &found, &modifier, &collation);
-    return found == type && modifier == type_modifier;
+    return getBaseTypeAndTypmod(found, &modifier) == type && modifier == type_modifier;
 }
 
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
@@ -176,22 +176,20 @@ bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers
     const Oid relation = form->conrelid;
     const Oid domain = form->contypid;
     ReleaseSysCache(tuple);
-    const List *stored = expression::stored_in(ConstraintRelationId, constraint);
-    if (stored == NIL || linitial(stored) == nullptr)
+    Node *stored = expression::first_stored_in(ConstraintRelationId, constraint);
+    if (stored == nullptr)
         return false;
     if (OidIsValid(domain))
         return as_nobody([&] {
-            Node *check = check_of_domain(static_cast<Node *>(linitial(stored)), domain);
+            Node *check = check_of_domain(stored, domain);
             return check != nullptr && evaluate(check, numbers, count, outcomes);
         });
     const Oid owner = server::owner_of(relation);
     char *column = get_attname(relation, attribute, true);
     if (!OidIsValid(owner) || column == nullptr || !acting_role::may_become(owner))
         return false;
-    return as_nobody([&] {
-        return evaluate(parse_check(static_cast<Node *>(linitial(stored)), relation, column),
-                        numbers, count, outcomes);
-    });
+    return as_nobody(
+        [&] { return evaluate(parse_check(stored, relation, column), numbers, count, outcomes); });
 }
 
 bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,

@@ -74,6 +74,11 @@ std::int64_t last_taken(Relation sequence) {
     return last;
 }
 
+// Whether a relation with storage has it on this server: a standby has not what leaves no WAL.
+bool has_file(Relation relation) {
+    return RelationNeedsWAL(relation) || !RecoveryInProgress();
+}
+
 // Opens a relation of a kind for a glimpse; nullptr: the role may not read it, or would have to
 // wait.
 Relation open_to_glimpse(Oid relid, char kind, AclMode any_of) {
@@ -84,7 +89,7 @@ Relation open_to_glimpse(Oid relid, char kind, AclMode any_of) {
         !ConditionalLockRelationOid(relid, AccessShareLock))
         return nullptr;
     Relation relation = try_relation_open(relid, NoLock);
-    if (relation == nullptr || (!RelationNeedsWAL(relation) && RecoveryInProgress())) {
+    if (relation == nullptr || !has_file(relation)) {
         if (relation != nullptr)
             relation_close(relation, NoLock);
         UnlockRelationOid(relid, AccessShareLock);
@@ -269,8 +274,7 @@ std::int64_t glimpse_size(Oid relid) {
     if (ConditionalLockRelationOid(relid, AccessShareLock)) {
         Relation relation = try_relation_open(relid, NoLock);
         if (relation != nullptr) {
-            if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) &&
-                (RelationNeedsWAL(relation) || !RecoveryInProgress()))
+            if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && has_file(relation))
                 pages = RelationGetNumberOfBlocks(relation);
             relation_close(relation, NoLock);
         }

@@ -1,5 +1,6 @@
 // Two servers take turns. In each round the primary is killed while clients use it, and the standby
 // is promoted; pg_rewind makes the killed server the standby of the next round.
+#include "ids.hpp"
 #include "load.hpp"
 #include "server.hpp"
 
@@ -95,7 +96,7 @@ TEST_P(Failover, LosesNoId) {
     Book book;
     Server *primary = &first;
     Server *standby = &second;
-    constexpr int failovers = 5;
+    const int failovers = is_long_run() ? 10 : 5;
     for (int round = 0; round < failovers; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         wait_for_standby(*primary, kind.synchronous);

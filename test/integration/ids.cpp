@@ -105,4 +105,8 @@ int rounds(int usually) {
     return wanted != nullptr ? std::stoi(wanted) : usually;
 }
 
+bool is_long_run() {
+    return rounds(0) >= 100;
+}
+
 } // namespace integration

@@ -62,4 +62,7 @@ int between(Random &random, int least, int greatest);
 // usually.
 int rounds(int usually);
 
+// Tells whether that is often: then tests leave nothing out to save time.
+bool is_long_run();
+
 } // namespace integration

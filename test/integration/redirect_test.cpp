@@ -2,6 +2,7 @@
 // pg_upgrade, copies, standbys and their promotion, a library that is gone. And what comes along
 // with converted sequences: their marks, and columns of the type snowflake.id.
 #include "dump.hpp"
+#include "ids.hpp"
 #include "server.hpp"
 #include "session.hpp"
 
@@ -280,10 +281,11 @@ TEST(Redirect, IsSwitchedByManyAtOnce) {
         out << "SELECT snowflake.redirect_nextval(random() < 0.5);\nSELECT nextval('s');\n";
     }
     session.run("CREATE SEQUENCE s");
-    server.run_successfully("pgbench",
-                            {"-n", "-c", "4", "-t", "30", "-f", script, server.conninfo()});
+    const int turns = is_long_run() ? 100 : 30;
+    server.run_successfully(
+        "pgbench", {"-n", "-c", "4", "-t", std::to_string(turns), "-f", script, server.conninfo()});
     session.run("SELECT snowflake.redirect_nextval(false)");
-    EXPECT_EQ(session.number("SELECT nextval('s')"), 121);
+    EXPECT_EQ(session.number("SELECT nextval('s')"), 4 * turns + 1);
     session.run("DROP EXTENSION snowflake");
 }
 

@@ -31,7 +31,7 @@ BEGIN
                 CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
                 WHERE pair.there = f.attnum
         )
-        SELECT DISTINCT ON (h.seq) h.seq, CASE a.atttypid WHEN 'smallint'::regtype THEN 32767 ELSE 2147483647 END::bigint,
+        SELECT DISTINCT ON (h.seq) h.seq, CASE snowflake._base_type(a.atttypid) WHEN 'smallint'::regtype THEN 32767 ELSE 2147483647 END::bigint,
                format('%s is %s', snowflake._column(h.relid, a.attname), format_type(a.atttypid, -1)),
                (SELECT sum(x.relpages) * current_setting('block_size')::bigint FROM pg_class x
                     WHERE x.relkind = 'r' AND x.oid IN (SELECT y.relid FROM held y WHERE y.seq = h.seq))
@@ -39,7 +39,7 @@ BEGIN
             JOIN pg_class s ON s.oid = h.seq
             JOIN pg_class t ON t.oid = h.relid AND NOT t.relispartition
             JOIN pg_attribute a ON a.attrelid = h.relid AND a.attnum = h.attnum
-            WHERE snowflake._is_small(a.atttypid)
+            WHERE snowflake._is_small(snowflake._base_type(a.atttypid))
               -- To name a sequence in a default takes no right on it.
               AND snowflake._is_taken_along(s.relowner, t.relowner)
             ORDER BY h.seq, 2, h.relid, h.attnum;

@@ -6,7 +6,7 @@ CREATE FUNCTION snowflake._is_small(type oid)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN type IN ('smallint'::regtype, 'integer'::regtype);
 
--- Returns the type that a domain is made from, by way of other domains or not; any other type itself.
+-- Returns the type that a domain is made from, by way of other domains or not; any other OID itself.
 CREATE FUNCTION snowflake._base_type(type oid)
     RETURNS oid
     LANGUAGE c STABLE STRICT PARALLEL SAFE

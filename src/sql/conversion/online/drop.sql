@@ -15,6 +15,7 @@ CREATE FUNCTION snowflake._refuse_to_drop()
 DECLARE
     owner constant name := pg_get_userbyid((SELECT extowner FROM pg_extension WHERE extname = 'snowflake'));
     caller constant name := coalesce(nullif(current_setting('role'), 'none'), session_user);
+    dropper constant oid := (SELECT oid FROM pg_roles WHERE rolname = caller);
     concerns_extension constant boolean :=
         CASE tg_tag
             WHEN 'DROP OWNED' THEN
@@ -43,8 +44,8 @@ BEGIN
            string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, snowflake._whole(p.relid))), ' ')
         INTO tables, commands
         FROM snowflake._shadow_pairs(NULL) p
-            CROSS JOIN LATERAL (SELECT snowflake._owner(p.relid), (SELECT r.oid FROM pg_roles r WHERE r.rolname = caller)) x(owner, dropper)
-        WHERE (snowflake._may_act_for(x.owner, x.dropper) OR snowflake._may_act_for(x.dropper, x.owner))
+            CROSS JOIN snowflake._owner(p.relid) owner_of_table
+        WHERE (snowflake._may_act_for(owner_of_table, dropper) OR snowflake._may_act_for(dropper, owner_of_table))
           AND (p.trigger_name IS NOT NULL
                OR EXISTS (SELECT FROM pg_trigger t
                               WHERE t.tgrelid = p.relid AND t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))

@@ -38,7 +38,7 @@ BEGIN
             FROM pg_proc p
             JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
             WHERE p.oid >= 16384 AND p.proowner = ANY (owners)
-              AND p.pronamespace <> 'snowflake'::regnamespace -- most, often: found fast
+              AND p.pronamespace <> 'snowflake'::regnamespace -- often the most, and looked up slowly
               AND NOT EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
 END
