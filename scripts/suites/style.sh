@@ -134,10 +134,9 @@ sources_in_shares() {
     find "$checkout/src" "$checkout/test/integration/late_caller.cpp" -name '*.cpp' | in_shares sources "$(nproc)"
 }
 
-# Does so with the other tests.
-tests_in_shares() {
-    find "$checkout"/test/{unit,bench} -name '*.cpp' | in_shares test/units 1
-    find "$checkout/test/integration" -name '*.cpp' ! -name late_caller.cpp | in_shares test/integration "$(nproc)"
+# Does so with the other tests, in one file: the headers of GoogleTest and libpqxx take longer than all that is ours.
+tests_in_a_share() {
+    find "$checkout/test" -name '*.cpp' ! -name late_caller.cpp | in_shares test/all 1
 }
 
 # Tells whether a compiler finds nothing at all in the extension. The server's macros make old-style
@@ -176,7 +175,7 @@ is_tidy() {
     sources_in_shares |
         tidy -fno-exceptions -fno-rtti -D_GNU_SOURCE "-I$checkout/src" '-DSNOWFLAKE_VERSION=""' \
             -isystem "$("$PG_CONFIG" --includedir-server)" &&
-        tests_in_shares | tidy -Wall -Wextra -Wpedantic -Wshadow -Wconversion "-I$checkout/src/pure" \
+        tests_in_a_share | tidy -Wall -Wextra -Wpedantic -Wshadow -Wconversion "-I$checkout/src/pure" \
             "-I$checkout/examples" $(pkg-config --cflags libpqxx libpq | sed 's/-I/-isystem /g')
 }
 

@@ -3,8 +3,9 @@
 -- Functions look names up in pg_catalog alone: none of a caller's objects takes the place of the server's. They read and
 -- print SQL in one way, whatever the caller has set. They compile no query, and start no parallel workers for one: their
 -- queries read few rows of catalogs, and the planner takes them for long ones; and they call what fails in a parallel query,
--- such as a function that catches an error. Left out are procedures, which could not commit, functions in SQL, whose names are
--- looked up when they are made, and _convert_new_columns(), which passes the caller's search_path on.
+-- such as a function that catches an error. They plan a query once in a session: with the arguments of each call it would run
+-- faster, but not by as much as it takes to plan it. Left out are procedures, which could not commit, functions in SQL, whose
+-- names are looked up when they are made, and _convert_new_columns(), which passes the caller's search_path on.
 DO $do$
 DECLARE
     function regprocedure;
@@ -15,14 +16,11 @@ BEGIN
               AND p.proname <> '_convert_new_columns'
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on '
-                       'SET quote_all_identifiers = off SET jit = off SET max_parallel_workers_per_gather = 0', function);
+                       'SET quote_all_identifiers = off SET jit = off SET max_parallel_workers_per_gather = 0 '
+                       'SET plan_cache_mode = force_generic_plan', function);
     END LOOP;
 END
 $do$;
-
--- The walk to dependents asks this one for each object that it finds. Its query is planned once: with the arguments of a call
--- it would run faster, but not by as much as it takes to plan it.
-ALTER FUNCTION snowflake._ways_on(text, oid, integer) SET plan_cache_mode = force_generic_plan;
 
 -- Functions that print or parse definitions fix the settings that would change these, or what is made by them. The functions
 -- that they call run under the same settings.

@@ -13,7 +13,7 @@
 namespace integration::conversion_test {
 namespace {
 
-constexpr int tables = 50;
+const int tables = is_long_run() ? 50 : 30;
 constexpr Random::result_type seed = 2023;
 
 // Of the sequences that tables or defaults of the schema use.
