@@ -16,7 +16,7 @@ SCRIPT      = $(EXTENSION)--$(EXTVERSION).sql
 # The parts that make the objects, in the order in which they need each other: parts FOLDER,FILES
 parts       = $(patsubst %,src/sql/$(1)/%.sql,$(2))
 conversion_parts = $(call parts,conversion/$(1),$(2))
-OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
+OBJECT_PARTS = $(call parts,layout,layout numbers) $(call parts,sequence,generate) \
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
                $(call parts,sequence,sequence_uses minimum redirect id_seq_layout sequences) \
                $(call conversion_parts,model,expressions refusals access names references wishes) $(call conversion_parts,find,columns) \
@@ -29,7 +29,7 @@ OBJECT_PARTS = $(call parts,sequence,usage) $(call parts,layout,layout numbers) 
                $(call conversion_parts,online,shadows drop twins partitions views fill obstacles subscribers swap cancel stages progress plan) \
                $(call conversion_parts,plan,plan) $(call parts,partitions,dependents obstacles exchange back stages plan) \
                $(call conversion_parts,run,set_layout widen new_columns) \
-               $(call parts,check,finding keys sources ranges installation check) src/sql/settings.sql
+               $(call parts,check,finding keys sources ranges installation check) src/sql/settings.sql src/sql/rights.sql
 SCRIPT_PARTS = src/sql/schema.sql src/sql/lock.sql $(OBJECT_PARTS) src/sql/installed.sql
 
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same

@@ -125,4 +125,38 @@ DROP FUNCTION definer;
 DROP FUNCTION compare, allowed;
 DROP SEQUENCE s;
 REVOKE CREATE ON SCHEMA public FROM regress_snowflake_maker;
+
+-- Default privileges, whether they give rights or take them, change nothing of who may use the extension.
+CREATE VIEW given AS
+    SELECT pg_describe_object(d.classid, d.objid, 0) AS object, x.grantee, x.privilege_type, x.is_grantable
+        FROM pg_depend d
+        LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+        LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+        CROSS JOIN LATERAL aclexplode(coalesce(
+            c.relacl, p.proacl, t.typacl,
+            acldefault((CASE WHEN c.relkind = 'S' THEN 's' WHEN c.oid IS NOT NULL THEN 'r' WHEN p.oid IS NOT NULL THEN 'f' ELSE 'T' END)::"char",
+                       coalesce(c.relowner, p.proowner, t.typowner)))) x
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+          AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake');
+CREATE TABLE given_before AS TABLE given;
+DROP EXTENSION snowflake;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TYPES FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO regress_snowflake_maker;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO regress_snowflake_maker WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO regress_snowflake_maker WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO regress_snowflake_maker, PUBLIC;
+CREATE EXTENSION snowflake;
+SELECT count(*) > 500 AS are_many FROM given;
+TABLE given EXCEPT TABLE given_before;
+TABLE given_before EXCEPT TABLE given;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO PUBLIC;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO PUBLIC;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM regress_snowflake_maker;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TYPES FROM regress_snowflake_maker;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM regress_snowflake_maker;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON SEQUENCES FROM regress_snowflake_maker, PUBLIC;
+DROP TABLE given_before;
+DROP VIEW given;
 DROP ROLE regress_snowflake_maker, regress_snowflake_group;

@@ -55,7 +55,7 @@ includes_only_earlier_folders() {
 }
 
 # The folders of src/sql/, in the order in which a part may name private objects of others: of its own folder and of those
-# before it. schema.sql and lock.sql come before all, settings.sql, installed.sql and upgrade/ after all. kinds.sql and
+# before it. schema.sql and lock.sql come before all, settings.sql, rights.sql, installed.sql and upgrade/ after all. kinds.sql and
 # walk.sql ask all kinds, and count as one of them.
 script_folders=(layout nodes sequence watermark conversion/model conversion/find conversion/kinds conversion/plan
     conversion/run conversion/online partitions check)

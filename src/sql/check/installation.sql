@@ -95,6 +95,12 @@ BEGIN
 END
 $function$;
 
+-- Returns the digests that the functions had when the extension was installed: installed.sql writes them into it.
+CREATE FUNCTION snowflake._installed_digests()
+    RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN NULL;
+
 -- Finds objects of the extension that were altered, and objects that do not belong to its schemas.
 CREATE FUNCTION snowflake._findings_of_extension()
     RETURNS SETOF snowflake._finding

@@ -238,5 +238,4 @@ CREATE VIEW snowflake.layouts AS
          snowflake.describe(preset.name::snowflake.layout) AS described;
 COMMENT ON VIEW snowflake.layouts IS
     'layouts that have a name, and what they have room for';
-GRANT SELECT ON snowflake.layouts TO PUBLIC;
 

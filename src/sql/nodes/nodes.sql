@@ -35,7 +35,6 @@ CREATE INDEX nodes_act ON snowflake.nodes (act);
 CREATE INDEX nodes_identifiers ON snowflake.nodes (system_identifier, database);
 CREATE INDEX nodes_number ON snowflake.nodes (node, last_node);
 CREATE INDEX nodes_wide ON snowflake.nodes (last_node) WHERE last_node <> node;
-GRANT SELECT ON TABLE snowflake.nodes TO PUBLIC;
 COMMENT ON TABLE snowflake.nodes IS
     'what instances have said about node numbers; published as snowflake_nodes';
 
@@ -80,7 +79,6 @@ CREATE FUNCTION snowflake._cluster(OUT node integer, OUT last_node integer, OUT 
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
 CREATE VIEW snowflake.cluster AS SELECT * FROM snowflake._cluster() ORDER BY node;
-GRANT SELECT ON TABLE snowflake.cluster TO PUBLIC;
 COMMENT ON VIEW snowflake.cluster IS
     'numbers that instances have, as this instance sees them';
 COMMENT ON COLUMN snowflake.cluster.kind IS
@@ -407,22 +405,9 @@ END $function$;
 COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
     'leases a node number to this session until it ends, or confirms the node lease of a token';
 
--- Functions of an operator, and those that only triggers and functions call, are for roles that are granted them.
-REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._close_guards(),
-    snowflake._link_registry(), snowflake._say_what_lacks(), snowflake._exchange_claims(), snowflake._tell_new_peers(),
-    snowflake.claim_node(integer, text), snowflake.release_node(integer), snowflake.remove_node(bigint, bigint, bigint, boolean),
-    snowflake.separate_copy(boolean), snowflake.take_over_node(boolean), snowflake.reserve_nodes(integer, integer),
-    snowflake.lease_node(bigint) FROM PUBLIC;
-
--- The role that installs the extension, such as the owner of the database, can number a server that nobody
--- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
--- role can own the subscription that brings the claims of others. A number that the setting gives is in the registry
--- from now on.
+-- A number that the setting gives is in the registry from now on.
 DO $install$
 BEGIN
-    EXECUTE (SELECT format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text) TO %1$I;'
-                           'GRANT INSERT ON TABLE snowflake.nodes TO %1$I', pg_get_userbyid(extowner))
-                 FROM pg_extension WHERE extname = 'snowflake');
     PERFORM snowflake._say_what_lacks();
 END
 $install$;

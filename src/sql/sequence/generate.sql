@@ -19,7 +19,6 @@ END
 $install$;
 SELECT pg_catalog.setval('snowflake.id_seq', greatest(last_value, 1), true) FROM snowflake.id_seq;
 ALTER SEQUENCE snowflake.id_seq MINVALUE 1; -- not before the last value is at least that
-GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS
     'default sequence of snowflake.nextval()';

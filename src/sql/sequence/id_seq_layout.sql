@@ -6,7 +6,6 @@ CREATE TABLE snowflake._id_seq_layout (
     layout snowflake.layout NOT NULL);
 ALTER TABLE snowflake._id_seq_layout REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._id_seq_layout', '');
-GRANT SELECT ON snowflake._id_seq_layout TO PUBLIC;
 -- The role that installs the extension owns the sequence, and may restore a dump.
 DO $install$
 BEGIN

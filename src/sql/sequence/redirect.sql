@@ -41,7 +41,6 @@ CREATE TABLE snowflake._redirect (
     enabled boolean NOT NULL); -- false: a role says so that is no superuser
 ALTER TABLE snowflake._redirect REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
-GRANT SELECT ON snowflake._redirect TO PUBLIC;
 -- The role that installs the extension may restore a dump.
 DO $install$
 BEGIN

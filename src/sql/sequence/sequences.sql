@@ -74,5 +74,4 @@ COMMENT ON COLUMN snowflake.sequences.ids_left IS
     'IDs that the sequence can still make on one node until the timestamps of the layout end';
 COMMENT ON COLUMN snowflake.sequences.guarded IS
     'whether the server''s own nextval refuses to take a value from the sequence';
-GRANT SELECT ON snowflake.sequences TO PUBLIC;
 

@@ -60,7 +60,6 @@ BEGIN
 END
 $function$;
 
-REVOKE EXECUTE ON FUNCTION snowflake._refuse_to_drop() FROM PUBLIC;
 
 CREATE EVENT TRIGGER _snowflake_drop ON ddl_command_start
     WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')

@@ -155,4 +155,3 @@ $function$;
 CREATE VIEW snowflake.conversions AS SELECT * FROM snowflake._conversions();
 COMMENT ON VIEW snowflake.conversions IS
     'the columns that are being widened without a long lock: how far that has come, and the session that is at it';
-GRANT SELECT ON snowflake.conversions TO PUBLIC;

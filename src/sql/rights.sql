@@ -1,0 +1,50 @@
+-- Who may use what. Anybody may call a function, but for those named here, and read a table that is named here.
+
+-- That is so whatever default privileges there are: they give the objects of this script to roles that the script does not know,
+-- such as the registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
+DO $install$
+DECLARE
+    given record;
+BEGIN
+    FOR given IN
+        SELECT o.kind, o.name, CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END AS role
+            FROM pg_depend d
+            JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
+            JOIN (SELECT tableoid, oid, 'TABLE', oid::regclass::text, relowner, relacl FROM pg_class
+                  UNION ALL
+                  SELECT tableoid, oid, 'ROUTINE', oid::regprocedure::text, proowner, proacl FROM pg_proc
+                  UNION ALL
+                  SELECT tableoid, oid, 'TYPE', oid::regtype::text, typowner, typacl FROM pg_type) o(class, oid, kind, name, owner, rights)
+              ON o.class = d.classid AND o.oid = d.objid
+            CROSS JOIN LATERAL (SELECT DISTINCT a.grantee FROM aclexplode(o.rights) a WHERE a.grantee <> o.owner) x
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', given.kind, given.name, given.role);
+        IF given.kind <> 'TABLE' THEN
+            EXECUTE format('GRANT ALL ON %s %s TO PUBLIC', given.kind, given.name);
+        END IF;
+    END LOOP;
+END
+$install$;
+
+GRANT USAGE ON SCHEMA snowflake TO PUBLIC;
+GRANT USAGE, SELECT ON SEQUENCE snowflake.id_seq TO PUBLIC;
+GRANT SELECT ON snowflake.layouts, snowflake.sequences, snowflake.nodes, snowflake.cluster, snowflake.conversions, snowflake._redirect,
+    snowflake._id_seq_layout TO PUBLIC;
+
+-- Functions of an operator, and those that only triggers and functions call, are for roles that are granted them.
+REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(), snowflake._close_guards(),
+    snowflake._link_registry(), snowflake._say_what_lacks(), snowflake._exchange_claims(), snowflake._tell_new_peers(),
+    snowflake._refuse_to_drop(), snowflake.claim_node(integer, text), snowflake.release_node(integer),
+    snowflake.remove_node(bigint, bigint, bigint, boolean), snowflake.separate_copy(boolean), snowflake.take_over_node(boolean),
+    snowflake.reserve_nodes(integer, integer), snowflake.lease_node(bigint) FROM PUBLIC;
+
+-- The role that installs the extension, such as the owner of the database, can number a server that nobody
+-- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
+-- role can own the subscription that brings the claims of others.
+DO $install$
+BEGIN
+    EXECUTE (SELECT format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text) TO %1$I;'
+                           'GRANT INSERT ON TABLE snowflake.nodes TO %1$I', pg_get_userbyid(extowner))
+                 FROM pg_extension WHERE extname = 'snowflake');
+END
+$install$;
