@@ -56,6 +56,7 @@ CREATE INDEX by_region ON sale (region_id) INCLUDE (item);
 CREATE INDEX by_digit ON sale ((id % 10) DESC) WHERE region_id > 1;
 CREATE INDEX only_here ON ONLY sale (id);
 CREATE UNIQUE INDEX sale_2025_alone ON sale_2025 (id);
+ALTER TABLE sale_2024_a ADD CONSTRAINT alone CHECK (region_id > -100);
 CREATE TABLE refund (id serial PRIMARY KEY, sale_id integer, day date, region_id integer REFERENCES region,
                      FOREIGN KEY (sale_id, day) REFERENCES sale ON DELETE SET NULL) WITH (autovacuum_enabled = off);
 CREATE TABLE note_of_2025 (sale_id integer REFERENCES sale_2025 (id)) WITH (autovacuum_enabled = off);

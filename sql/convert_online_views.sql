@@ -223,6 +223,19 @@ SELECT command FROM snowflake.conversion_plan('secrets_id_seq', online => true) 
 TABLE known;
 SELECT relowner::regrole FROM pg_class WHERE oid = 'known'::regclass;
 
+-- A schema whose name needs quotes.
+CREATE SCHEMA "View's ""Schema""";
+SET search_path = "View's ""Schema""", views;
+CREATE TABLE orders (id serial PRIMARY KEY);
+INSERT INTO orders DEFAULT VALUES;
+CREATE MATERIALIZED VIEW "Totals" AS SELECT id, count(*) FROM orders GROUP BY id;
+CREATE INDEX "By Id" ON "Totals" (id);
+SELECT command FROM snowflake.conversion_plan('orders_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+TABLE "Totals";
+\d "Totals"
+DROP SCHEMA "View's ""Schema""" CASCADE;
+SET search_path = views;
+
 -- The estimate counts them.
 CREATE TABLE large (id serial PRIMARY KEY);
 INSERT INTO large SELECT generate_series(1, 40000);

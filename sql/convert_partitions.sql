@@ -127,6 +127,16 @@ EXCEPTION
         PERFORM snowflake.convert_sequence_to_snowflake('keeper_id_seq');
 END $$;
 
+-- A foreign key to a partition keeps the server from making the index of the whole again.
+CREATE TABLE stay (id serial, year integer, PRIMARY KEY (id, year)) PARTITION BY LIST (year);
+CREATE TABLE stay_20 PARTITION OF stay FOR VALUES IN (2020);
+CREATE TABLE guest (stay_id integer, year integer, FOREIGN KEY (stay_id, year) REFERENCES stay_20);
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SELECT snowflake.convert_sequence_to_snowflake('stay_id_seq');
+ALTER TABLE guest DROP CONSTRAINT guest_stay_id_year_fkey;
+SELECT snowflake.convert_sequence_to_snowflake('stay_id_seq');
+
 SET client_min_messages = warning;
 DROP TABLE before;
 DROP SCHEMA part CASCADE;

@@ -13,7 +13,8 @@ SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS returns
 -- src/sql/settings.sql), but for procedures, which commit, and a function that passes the caller's search_path on.
 CREATE TEMPORARY VIEW made AS
     SELECT p.oid::regprocedure AS function, l.lanname AS language, p.proconfig AS settings,
-           '{"search_path=pg_catalog, pg_temp", standard_conforming_strings=on, quote_all_identifiers=off, jit=off, max_parallel_workers_per_gather=0}'::text[] AS common
+           '{"search_path=pg_catalog, pg_temp", standard_conforming_strings=on, quote_all_identifiers=off, jit=off, max_parallel_workers_per_gather=0,
+             plan_cache_mode=force_generic_plan}'::text[] AS common
         FROM pg_depend d
         JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
         JOIN pg_language l ON l.oid = p.prolang

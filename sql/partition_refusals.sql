@@ -143,7 +143,9 @@ DROP TABLE seen, days;
 SELECT * FROM snowflake.partition_plan(NULL, '1 month');
 SELECT * FROM snowflake.partition_plan('t_self');
 CREATE TABLE plain (id bigserial PRIMARY KEY, second bigint DEFAULT snowflake.nextval(), third bigint DEFAULT snowflake.nextval());
+SET plpgsql.extra_errors = 'all';
 SELECT * FROM snowflake.partition_plan('plain', '1 month');
+RESET plpgsql.extra_errors;
 SELECT * FROM snowflake.partition_plan('plain', '1 month', id_column => 'fourth');
 -- A column whose IDs are made by clients has no default.
 SELECT * FROM snowflake.partition_plan('plain', '1 month', id_column => 'id');

@@ -99,7 +99,7 @@ BEGIN
             USING ERRCODE = 'undefined_column';
     END IF;
     SELECT count(*) OVER (), k.attnum, k.attname, k.layout INTO found, attnum, attname, layout
-        FROM snowflake._columns_of_ids(tab) k WHERE k.attname = coalesce(wanted, k.attname);
+        FROM snowflake._columns_of_ids(tab) k WHERE k.attname = coalesce(wanted, k.attname) LIMIT 1;
     IF coalesce(found, 0) = 0 AND wanted IS NOT NULL THEN
         SELECT a.attnum, a.attname, 'default' INTO attnum, attname, layout
             FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = wanted;

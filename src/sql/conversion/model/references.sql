@@ -260,7 +260,7 @@ $function$;
 
 -- Raises an error if an object that a command has made refers to something that it did not refer to, or, while a command
 -- looks up its names, if it calls a function that none of the objects has called: one of somebody who may not act for the
--- current role. It is called for few objects, often, and the server plans its queries once a session.
+-- current role. It is called for few objects, often: the server looks each up by an index.
 CREATE FUNCTION snowflake._require_meaning(
         expected jsonb,
         callee oid,                   -- 0: none
@@ -269,7 +269,6 @@ CREATE FUNCTION snowflake._require_meaning(
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET enable_hashjoin = off
     SET enable_mergejoin = off
-    SET plan_cache_mode = force_generic_plan
     AS $function$
 BEGIN
     IF callee = 0 THEN

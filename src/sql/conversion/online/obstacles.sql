@@ -158,22 +158,21 @@ CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    indexes constant oid[] := ARRAY(SELECT t.original FROM unnest(work.indexes) t) || work.whole_indexes;
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
-                               k.conname, s.relid)
-            FROM unnest(work.shadows) s
-            JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass
-                            AND d.refobjid = s.relid AND d.refobjsubid = s.attnum
-            JOIN pg_constraint k ON k.oid = d.objid
-            LEFT JOIN pg_index i ON i.indexrelid = k.conindid
-            WHERE (k.contype = 'x' OR k.contype IN ('p', 'u') AND (i.indisexclusion OR k.condeferrable)) AND k.conparentid = 0;
+        SELECT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
+                      k.conname, k.conrelid::regclass)
+            FROM unnest(indexes) t(original)
+            JOIN pg_index i ON i.indexrelid = t.original
+            JOIN pg_constraint k ON k.conrelid = i.indrelid AND k.conindid = t.original AND k.contype IN ('p', 'u', 'x')
+            WHERE (i.indisexclusion OR k.condeferrable) AND k.conparentid = 0;
     RETURN QUERY
         SELECT format('index %s %s', t.original::regclass, why.text)
-            FROM (SELECT x.original, x.relid FROM unnest(work.indexes) x
-                  UNION ALL SELECT x, snowflake._relation_of('pg_class'::regclass, x) FROM unnest(work.whole_indexes) x) t(original, relid)
+            FROM unnest(indexes) t(original)
             JOIN pg_index i ON i.indexrelid = t.original
-            JOIN pg_class c ON c.oid = t.relid
+            JOIN pg_class c ON c.oid = i.indrelid
             CROSS JOIN LATERAL (
                 -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller. It looks their
                 -- types up by the names that the plan has: the owner of a schema can give such a name to another type.
@@ -188,7 +187,7 @@ BEGIN
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
-                    WHERE snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, t.relid)
+                    WHERE snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid)
             ) why(text)
             WHERE NOT i.indisexclusion;
     RETURN QUERY

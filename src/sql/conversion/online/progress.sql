@@ -67,7 +67,7 @@ BEGIN
     RETURN QUERY
         SELECT x.pid, x.query, x.query_start, filled.pages[1]::numeric, filled.pages[2]::numeric
             FROM pg_stat_activity x
-            CROSS JOIN LATERAL regexp_match(x.query, ': ([0-9]+) of ([0-9]+) pages, ') filled(pages)
+            CROSS JOIN LATERAL regexp_match(x.query, ': ([0-9]{1,10}) of ([0-9]{1,10}) pages, ') filled(pages)
             WHERE x.datname = current_database() AND x.state = 'active' AND x.query LIKE 'snowflake: %'
               AND strpos(x.query || ':', format(' table %s:', tab)) > 0
               AND snowflake._may_act_for(x.usesysid, snowflake._owner(tab))
@@ -121,7 +121,7 @@ BEGIN
         ), work AS MATERIALIZED (
             SELECT x.relid, x.at_first, CASE WHEN x.is_done THEN 0 ELSE x.at_first * (1 - coalesce(x.share, 0)) END AS bytes_to_do,
                    x.share, x.pid, x.query, x.query_start, x.index
-                FROM (SELECT w.*, r.*, r.page / greatest(r.pages, 1) AS share,
+                FROM (SELECT w.*, r.*, r.page / greatest(r.pages, r.page, 1) AS share,
                              -- A table grows while it is filled.
                              w.bytes * least(r.pages * current_setting('block_size')::integer / greatest(snowflake._glimpse_size(w.relid), 1), 1)
                                  AS at_first

@@ -314,6 +314,6 @@ BEGIN
             FROM snowflake._check_twins(shadows) t
             CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.relid, t.name, t.definition),
                                                snowflake._owner(t.relid)) step
-            WHERE t.twin IS NULL AND t.relid = tab AND NOT t.is_inherited;
+            WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab AND NOT t.is_inherited;
 END
 $function$;

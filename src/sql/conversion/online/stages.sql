@@ -99,15 +99,15 @@ DECLARE
     made jsonb;
 BEGIN
     WITH twin(class, object, original, name, rule) AS (
-        SELECT 'pg_class'::regclass, t.original, t.original, format('%I.%I', c.relnamespace::regnamespace::name, t.name), ''
+        SELECT 'pg_class'::regclass, t.original, t.original, format('%s.%I', c.relnamespace::regnamespace, t.name), ''
             FROM unnest(work.views) t JOIN pg_class c ON c.oid = t.original
         UNION ALL
-        SELECT 'pg_rewrite'::regclass, r.oid, t.original, format('%I.%I', c.relnamespace::regnamespace::name, t.name), '"_RETURN" on '
+        SELECT 'pg_rewrite'::regclass, r.oid, t.original, format('%s.%I', c.relnamespace::regnamespace, t.name), '"_RETURN" on '
             FROM unnest(work.views) t
             JOIN pg_class c ON c.oid = t.original
             JOIN pg_rewrite r ON r.ev_class = t.original AND r.rulename = '_RETURN'
         UNION ALL
-        SELECT 'pg_class'::regclass, i.original, t.original, format('%I.%I', c.relnamespace::regnamespace::name, i.name), ''
+        SELECT 'pg_class'::regclass, i.original, t.original, format('%s.%I', c.relnamespace::regnamespace, i.name), ''
             FROM unnest(work.views) t
             JOIN pg_class c ON c.oid = t.original
             CROSS JOIN LATERAL snowflake._index_twins_of_view(t) i

@@ -231,7 +231,7 @@ DECLARE
 BEGIN
     PERFORM snowflake._require_twins_beneath(work, view, are_filled => false);
     SELECT x.* INTO c FROM pg_class x WHERE x.oid = view;
-    new_name := format('%I.%I', c.relnamespace::regnamespace::name, t.name);
+    new_name := format('%s.%I', c.relnamespace::regnamespace, t.name);
     RETURN QUERY
         SELECT step.*
             FROM (
@@ -450,7 +450,7 @@ BEGIN
             FROM snowflake._index_twins_of_view(t) i
             JOIN pg_class c ON c.oid = i.original
             CROSS JOIN LATERAL (
-                SELECT format('ALTER INDEX %I.%I RENAME TO %I', c.relnamespace::regnamespace::name, i.name, c.relname)
+                SELECT format('ALTER INDEX %s RENAME TO %I', i.twin::regclass, c.relname)
                 UNION ALL
                 SELECT format('ALTER TABLE %s RENAME COLUMN %I TO %I', i.original::regclass, present.attname, wanted.attname)
                     FROM pg_attribute present JOIN pg_attribute wanted ON wanted.attrelid = i.original AND wanted.attnum = present.attnum

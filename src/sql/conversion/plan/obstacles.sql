@@ -269,7 +269,7 @@ BEGIN
 END
 $function$;
 
--- Lists the foreign keys that the owner of a table may not make again.
+-- Lists the foreign keys that cannot be made again.
 CREATE FUNCTION snowflake._obstacles_of_foreign_keys(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -286,6 +286,15 @@ BEGIN
             WHERE x.widened
               AND EXISTS (SELECT FROM unnest(k.confkey) key(attnum)
                               WHERE NOT has_column_privilege(t.relowner, k.confrelid, key.attnum, 'REFERENCES'));
+    RETURN QUERY
+        -- The server makes the index of the partition again with that of the whole, and does not drop the key before.
+        SELECT DISTINCT format('foreign key %I of table %s references partition %s, whose key belongs to the whole table: '
+                               'drop it, and add it again afterwards', k.conname, k.conrelid::regclass, k.confrelid::regclass)
+            FROM unnest(columns) x
+            CROSS JOIN LATERAL snowflake._keys_of(x.relid, x.attnum) keys(key)
+            JOIN pg_constraint k ON k.oid = keys.key AND k.confrelid = x.relid AND k.conparentid = 0
+            JOIN pg_class i ON i.oid = k.conindid AND i.relispartition
+            WHERE x.widened;
 END
 $function$;
 

@@ -354,7 +354,6 @@ CREATE FUNCTION snowflake._convert_columns_of_command(caller_search_path text)
     SET client_min_messages = warning
     SET enable_hashjoin = off -- as in _conversion_state()
     SET enable_mergejoin = off
-    SET plan_cache_mode = force_generic_plan
     SET snowflake.convert_new_columns = off
     AS $function$
 DECLARE

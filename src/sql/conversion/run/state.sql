@@ -194,13 +194,12 @@ END
 $function$;
 
 -- Returns what a conversion in either direction works with; raises an error that names all obstacles. Few objects depend
--- on a sequence, and catalogs can be large: the server looks each object up by an index, and plans that once a session.
+-- on a sequence, and catalogs can be large: the server looks each object up by an index.
 CREATE FUNCTION snowflake._conversion_state(request snowflake._conversion_request)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET enable_hashjoin = off
     SET enable_mergejoin = off
-    SET plan_cache_mode = force_generic_plan
     AS $function$
 DECLARE
     part snowflake._conversion_part;
@@ -227,7 +226,6 @@ CREATE FUNCTION snowflake._require_outcome(state snowflake._conversion_state)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     SET enable_hashjoin = off
     SET enable_mergejoin = off
-    SET plan_cache_mode = force_generic_plan
     AS $function$
 BEGIN
     PERFORM snowflake._require_references(state.expected);
