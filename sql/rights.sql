@@ -149,6 +149,14 @@ ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO regress_snowflake_maker WITH GRA
 ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO regress_snowflake_maker, PUBLIC;
 CREATE EXTENSION snowflake;
 SELECT count(*) > 500 AS are_many FROM given;
+-- The initial rights name no role that could be dropped.
+SELECT DISTINCT coalesce(quote_ident(pg_get_userbyid(nullif(x.grantee, 0))), 'PUBLIC') AS grantee
+    FROM pg_init_privs i
+    JOIN pg_depend d ON d.classid = i.classoid AND d.objid = i.objoid AND d.refclassid = 'pg_extension'::regclass
+    JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'snowflake'
+    CROSS JOIN LATERAL aclexplode(i.initprivs) x
+    WHERE x.grantee <> 10 -- the superuser of initdb
+    ORDER BY 1;
 TABLE given EXCEPT TABLE given_before;
 TABLE given_before EXCEPT TABLE given;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO PUBLIC;

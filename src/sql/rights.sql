@@ -38,13 +38,9 @@ REVOKE EXECUTE ON FUNCTION snowflake._guard_nodes(), snowflake._nodes_changed(),
     snowflake.remove_node(bigint, bigint, bigint, boolean), snowflake.separate_copy(boolean), snowflake.take_over_node(boolean),
     snowflake.reserve_nodes(integer, integer), snowflake.lease_node(bigint) FROM PUBLIC;
 
--- The role that installs the extension, such as the owner of the database, can number a server that nobody
--- has numbered. A claim takes no number from another instance, and does not change one that this instance has. The
--- role can own the subscription that brings the claims of others.
-DO $install$
-BEGIN
-    EXECUTE (SELECT format('GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text) TO %1$I;'
-                           'GRANT INSERT ON TABLE snowflake.nodes TO %1$I', pg_get_userbyid(extowner))
-                 FROM pg_extension WHERE extname = 'snowflake');
-END
-$install$;
+-- The owner of the database need be no superuser to restore a dump, to number a server that nobody has numbered, and to own the
+-- subscription that brings the claims of others. A claim takes no number from another instance, and does not change one that
+-- this instance has. No role of users is named here: dumps would name it still when it is dropped, and fail.
+GRANT INSERT ON snowflake.nodes, snowflake._redirect TO pg_database_owner;
+GRANT INSERT, DELETE ON snowflake._id_seq_layout TO pg_database_owner;
+GRANT EXECUTE ON FUNCTION snowflake.claim_node(integer, text) TO pg_database_owner;

@@ -281,5 +281,25 @@ TEST_F(Install, ADumpIsRestored) {
               "t");
 }
 
+// Nothing names a role that can be dropped.
+TEST_F(Install, ADumpIsRestoredWhenItsInstallerIsGone) {
+    RoleSession(server_, installer).run(create);
+    RoleSession(server_, installer)
+        .run("CREATE TABLE t (id bigint DEFAULT snowflake.nextval());"
+             "INSERT INTO t DEFAULT VALUES");
+    Session(server_, "tried")
+        .run(std::string("REASSIGN OWNED BY ") + installer + " TO mallory; DROP OWNED BY " +
+             installer);
+    Session(server_).run(std::string("REASSIGN OWNED BY ") + installer +
+                         " TO mallory; DROP OWNED BY " + installer + "; DROP ROLE " + installer);
+    const std::string text = dump_as_text(server_, "tried");
+    EXPECT_EQ(text.find("snowflake.id_seq FROM"), std::string::npos);
+    EXPECT_EQ(text.find("snowflake.id_seq TO"), std::string::npos);
+    restore(server_, "again", dump(server_, "tried", true), true);
+    RoleSession owner(server_, "mallory");
+    owner.run("SELECT setval('snowflake.id_seq', 1)");
+    owner.run("SELECT snowflake.claim_node()");
+}
+
 } // namespace
 } // namespace integration::install_test

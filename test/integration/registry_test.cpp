@@ -827,7 +827,7 @@ TEST(Rows, ArriveByASubscriptionOfAnOrdinaryRole) {
     const Server receiver(0, settings);
     create(sender);
     Session super(receiver);
-    super.run("CREATE ROLE shop LOGIN; GRANT CREATE ON DATABASE postgres TO shop");
+    super.run("CREATE ROLE shop LOGIN; ALTER DATABASE postgres OWNER TO shop");
     {
         Session owner(receiver.conninfo() + " user=shop");
         owner.run("CREATE EXTENSION snowflake");

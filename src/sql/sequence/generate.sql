@@ -22,13 +22,7 @@ ALTER SEQUENCE snowflake.id_seq MINVALUE 1; -- not before the last value is at l
 SELECT pg_catalog.pg_extension_config_dump('snowflake.id_seq', '');
 COMMENT ON SEQUENCE snowflake.id_seq IS
     'default sequence of snowflake.nextval()';
--- The role that installs the extension owns the sequence: a role that is no superuser can restore a dump then.
-DO $install$
-BEGIN
-    EXECUTE format('ALTER SEQUENCE snowflake.id_seq OWNER TO %I',
-                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
-END
-$install$;
+ALTER SEQUENCE snowflake.id_seq OWNER TO pg_database_owner; -- see rights.sql
 
 -- The planner asks this function about each call of nextval. STABLE: see src/sequence/planner_functions.cpp.
 CREATE FUNCTION snowflake._plan_call(internal)

@@ -6,13 +6,6 @@ CREATE TABLE snowflake._id_seq_layout (
     layout snowflake.layout NOT NULL);
 ALTER TABLE snowflake._id_seq_layout REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._id_seq_layout', '');
--- The role that installs the extension owns the sequence, and may restore a dump.
-DO $install$
-BEGIN
-    EXECUTE format('GRANT INSERT, DELETE ON snowflake._id_seq_layout TO %I',
-                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
-END
-$install$;
 
 -- Returns the sequence of the extension, whatever its name is; NULL: there is none.
 CREATE FUNCTION snowflake._id_seq()

@@ -41,13 +41,14 @@ CREATE TABLE snowflake._redirect (
     enabled boolean NOT NULL); -- false: a role says so that is no superuser
 ALTER TABLE snowflake._redirect REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
--- The role that installs the extension may restore a dump.
-DO $install$
-BEGIN
-    EXECUTE format('GRANT INSERT ON snowflake._redirect TO %I',
-                   (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'snowflake'));
-END
-$install$;
+
+-- Tells whether this process applies the rows of another server. A client may restore a dump with session_replication_role set as
+-- such a process has it.
+CREATE FUNCTION snowflake._applies_rows()
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    RETURN current_setting('session_replication_role') = 'replica'
+           AND EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type <> 'client backend');
 
 -- Switches the redirect on for a row that a superuser's restore writes. What another role writes is only said, and acts no more
 -- when a superuser restores a dump of it. Another server's row says nothing of this one, and must
