@@ -351,7 +351,7 @@ DROP SCHEMA snowflake CASCADE;
 DROP FUNCTION snowflake._plan_call(internal) CASCADE;
 DROP SCHEMA IF EXISTS "no schema of snowflake";
 
--- check() tells of a database in which it was on. A row that replication brings switches nothing, and stops nothing.
+-- check() tells of a database in which it was on. A restore may set session_replication_role.
 BEGIN;
 SELECT snowflake._set_redirect(false);
 SELECT severity, object, finding, command FROM snowflake.check() WHERE object LIKE 'function nextval%' OR finding LIKE '%own nextval%';

@@ -235,6 +235,17 @@ ALTER SEQUENCE snowflake.id_seq MINVALUE 1;
 DELETE FROM snowflake._id_seq_layout;
 INSERT INTO snowflake._id_seq_layout VALUES ('javascript');
 SELECT made('snowflake.id_seq', snowflake.nextval());
+-- As a dump of rows alone may write it.
+ALTER SEQUENCE snowflake.id_seq MINVALUE 1;
+ALTER TABLE snowflake._id_seq_layout DISABLE TRIGGER ALL;
+DELETE FROM snowflake._id_seq_layout;
+INSERT INTO snowflake._id_seq_layout VALUES ('javascript');
+ALTER TABLE snowflake._id_seq_layout ENABLE TRIGGER ALL;
+ALTER TABLE snowflake._id_seq_layout ENABLE ALWAYS TRIGGER layout_is_written;
+SELECT severity, object, finding, command FROM snowflake.check() WHERE object = 'sequence snowflake.id_seq';
+SELECT command FROM snowflake.check() WHERE object = 'sequence snowflake.id_seq' \gexec
+SELECT made('snowflake.id_seq', snowflake.nextval());
+SELECT severity, object FROM snowflake.check() WHERE object = 'sequence snowflake.id_seq';
 ROLLBACK;
 SELECT snowflake.layout_of('snowflake.id_seq');
 

@@ -73,6 +73,40 @@ TEST(Redirect, OutlivesADump) {
     }
 }
 
+// Many restore so, to have no triggers fire. Rows that replication brings switch nothing, and stop
+// nothing.
+TEST(Redirect, OutlivesADumpRestoredAsAReplica) {
+    std::vector<std::string> replicating = settings;
+    replicating.insert(replicating.end(),
+                       {"wal_level = logical", "wal_retrieve_retry_interval = 100ms"});
+    const Server server(node, replicating);
+    make_converted(server, "original");
+    Session(server, "original")
+        .run("SELECT snowflake.set_layout('snowflake.id_seq', 'javascript')");
+    Session(server).run("CREATE DATABASE copy TEMPLATE template0");
+    server.run_successfully(
+        "psql", {"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", server.conninfo("copy"), "-c",
+                 "SET session_replication_role = replica", "-f", dump(server, "original", false)});
+    EXPECT_EQ(dump_as_text(server, "copy"), dump_as_text(server, "original"));
+    expect_redirected(server, "copy");
+
+    const Server other(node + 1, replicating);
+    Session sender(server, "original");
+    sender.run(
+        "CREATE PUBLICATION switches FOR TABLE snowflake._redirect, snowflake._id_seq_layout");
+    Session receiver(other);
+    receiver.run("CREATE EXTENSION snowflake");
+    receiver.run("CREATE SUBSCRIPTION from_other CONNECTION '" + server.conninfo("original") +
+                 "' PUBLICATION switches");
+    wait_for(receiver, "NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')");
+    sender.run("SELECT snowflake.redirect_nextval()");
+    const std::string sent = sender.text("SELECT pg_current_wal_lsn()");
+    wait_for(receiver, "latest_end_lsn >= '" + sent + "' FROM pg_stat_subscription");
+    EXPECT_EQ(receiver.text("SELECT snowflake.redirects_nextval()"), "f");
+    EXPECT_EQ(receiver.number("SELECT count(*) FROM snowflake._redirect"), 0);
+    EXPECT_EQ(receiver.number("SELECT count(*) FROM snowflake._id_seq_layout"), 0);
+}
+
 // pg_restore --clean cannot drop the extension while the redirect is on. It goes on, and what it
 // restores is as it was.
 TEST(Redirect, StaysOnWhereADumpIsRestoredOverIt) {

@@ -72,6 +72,13 @@ BEGIN
             WHERE misfit IS NOT NULL
             GROUP BY misfit;
     RETURN QUERY
+        SELECT 'error', format('sequence %s', own.seq),
+               format('its layout is %s, and was %s in the database that this one has been made from', snowflake.layout_of(own.seq), x.layout),
+               snowflake._typed_by_holder(snowflake._owner(own.seq), format('SELECT snowflake.set_layout(%L, %L)', own.seq, x.layout))
+            FROM snowflake._id_seq_layout x
+            CROSS JOIN LATERAL (SELECT snowflake._id_seq()) own(seq)
+            WHERE x.layout OPERATOR(snowflake.<>) snowflake.layout_of(own.seq);
+    RETURN QUERY
         SELECT 'error', snowflake._column(k.relid, k.attname),
                format('its default names another layout than sequence %s has, and fails', k.seq),
                snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',

@@ -23,7 +23,7 @@ CREATE FUNCTION snowflake._id_seq_layout_is_written()
     LANGUAGE plpgsql
     AS $function$
 BEGIN
-    IF current_setting('session_replication_role') = 'replica' OR snowflake._id_seq() IS NULL THEN
+    IF snowflake._applies_rows() OR snowflake._id_seq() IS NULL THEN
         RETURN NULL;
     ELSIF tg_op = 'DELETE' THEN
         RETURN old;

@@ -58,7 +58,7 @@ CREATE FUNCTION snowflake._redirect_is_written()
     LANGUAGE plpgsql
     AS $function$
 BEGIN
-    IF current_setting('session_replication_role') = 'replica' THEN
+    IF snowflake._applies_rows() THEN
         RETURN NULL;
     ELSIF tg_op <> 'INSERT' THEN
         RETURN old;
