@@ -244,6 +244,16 @@ const StoredAct *act_to_release(const Start &start, std::int32_t node, int setti
     return left;
 }
 
+// Raises 22021 for a name that a server of another encoding could not read: the row would stop its
+// replication.
+void require_ascii(const char *name) {
+    if (name != nullptr && !pg_is_ascii(name))
+        ereport(ERROR, errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+                errmsg("name \"%s\" has characters other than ASCII", name),
+                errdetail("Servers whose encodings lack them could not read it."),
+                errhint("SELECT snowflake.claim_node(name => 'north');"));
+}
+
 void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
     const bool is_renamed = name != nullptr && strcmp(name, own.name) != 0;
     if (!is_renamed && start.registry.is_at_home())
@@ -257,6 +267,7 @@ void confirm_claim(const Start &start, const StoredAct &own, const char *name) {
 } // namespace
 
 std::int32_t claim(std::optional<std::int32_t> node, const char *name) {
+    require_ascii(name);
     const Start start = begin();
     const int setting = settings::node();
     require_not_copied(start, setting);

@@ -302,7 +302,8 @@ StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_
     act.said_at = registry.next_said_at(about, now_us);
     act.written_here = true;
     act.where = server_place::here();
-    act.name = psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId));
+    act.name = server::clean_ascii(
+        psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId)));
     act.version = version;
     return act;
 }

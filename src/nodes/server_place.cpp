@@ -36,7 +36,7 @@ const char *host() {
     constexpr int longest = 255;
     char *name = static_cast<char *>(palloc0(longest + 1));
     (void)gethostname(name, longest);
-    return name;
+    return server::clean_ascii(name);
 }
 
 // A promotion and a restore to a point in time begin a timeline. The control file shows it only

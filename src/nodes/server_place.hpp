@@ -5,7 +5,7 @@
 
 namespace snowflake::server_place {
 
-// Returns the name of the host. palloc'd.
+// Returns the name of the host, in ASCII. palloc'd.
 const char *host();
 
 // Returns the place as people read it: the host, the timeline, and a number for the machine and the

@@ -81,6 +81,7 @@ extern "C" {
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
+#include "common/string.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -670,6 +671,18 @@ inline bool insert_index_entries(ResultRelInfo *result, EState *state, TupleTabl
         indexes ? ExecInsertIndexTuples(result, row, state, true, false, nullptr, NIL) : NIL;
 #endif
     return doubtful == NIL;
+}
+
+// Returns a text with something in the place of each byte that is no printable ASCII character: an
+// encoding can lack any other. palloc'd.
+inline const char *clean_ascii(const char *text) {
+#if PG_VERSION_NUM >= 160000
+    return pg_clean_ascii(text, 0);
+#else
+    char *copy = pstrdup(text);
+    pg_clean_ascii(copy);
+    return copy;
+#endif
 }
 
 // Returns whether a role may become another with SET ROLE.

@@ -572,6 +572,35 @@ TEST(Settings, AreInTheRegistryFromTheFirstIdOn) {
     EXPECT_EQ(Session(server).number("SELECT count(*) FROM snowflake.nodes"), 1);
 }
 
+// The server gives its worker the settings of the database, too.
+TEST(Settings, OfADatabaseDoNotKeepItsNumberFromTheRegistry) {
+    const Server server(0, settings);
+    create(server);
+    Session(server).run("CREATE ROLE app");
+    for (const char *setting : {"snowflake.node = 7", "lock_timeout = '1ms'", "role = app"})
+        Session(server).run(std::string("ALTER DATABASE postgres SET ") + setting);
+    EXPECT_EQ(Session(server).number(node), 7);
+    wait_for(server, "SELECT coalesce(max(node), 0) FROM snowflake.cluster", "7");
+}
+
+// What one server writes others can read, in any encoding.
+TEST(Rows, HaveNoCharacterThatAnEncodingLacks) {
+    const Server server(0, settings);
+    const std::string polish =
+        "\xc5\x82\xc3\xb3" // In UTF-8. What follows must be no hexadecimal digit.
+        "dz";
+    Session(server).run("CREATE DATABASE \"" + polish +
+                        "\" ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    create(server, polish);
+    Session session(server, polish);
+    EXPECT_GE(session.number(claim), 1);
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(name => '" + polish + "')"), "22021");
+    EXPECT_EQ(
+        session.number("SELECT count(*) FROM snowflake.nodes WHERE concat(name, place, version) ~ "
+                       "'[^ -~]' OR name NOT LIKE '%/%dz'"),
+        0);
+}
+
 // A later session has said what a worker could not, once there is room for one.
 TEST(Settings, AreToldOfByALaterSessionWhereNoWorkerCouldStart) {
     Server server(0, {"max_worker_processes = 0", "max_logical_replication_workers = 0"});

@@ -117,9 +117,12 @@ BEGIN
                 SELECT bool_or(whole.oid = tab), bool_or(whole.oid <> tab)
                     FROM pg_class whole
                     WHERE (whole.oid = tab OR whole.oid IN (SELECT pg_partition_ancestors(tab)))
-                      AND (p.puballtables
-                           OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid AND n.pnnspid = whole.relnamespace)
-                           OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = whole.oid))
+                      -- A publication of all tables names those that it leaves out, from PostgreSQL 19 on.
+                      AND CASE WHEN p.puballtables
+                               THEN NOT EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid
+                                                    AND (r.prrelid = tab OR r.prrelid IN (SELECT pg_partition_ancestors(tab))))
+                               ELSE EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid AND n.pnnspid = whole.relnamespace)
+                                    OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = whole.oid) END
             ) published(itself, as_partition)
             WHERE c.oid = tab AND pg_relation_is_publishable(tab)
               AND CASE WHEN p.pubviaroot THEN published.itself AND NOT published.as_partition
@@ -407,7 +410,16 @@ COMMENT ON FUNCTION snowflake.lease_node(bigint) IS
 
 -- A number that the setting gives is in the registry from now on.
 DO $install$
+DECLARE
+    publications constant text := (SELECT string_agg(quote_ident(p.pubname), ', ' ORDER BY p.pubname)
+                                       FROM snowflake._publications_of('snowflake.nodes') x JOIN pg_publication p ON p.oid = x
+                                       WHERE p.puballtables);
 BEGIN
+    IF publications IS NOT NULL THEN
+        RAISE WARNING 'table snowflake.nodes is published with all tables: %', publications
+            USING DETAIL = 'Nothing is replicated to a database that has no such table.',
+                  HINT = 'On subscribers: CREATE EXTENSION snowflake;';
+    END IF;
     PERFORM snowflake._say_what_lacks();
 END
 $install$;
