@@ -34,6 +34,25 @@ CREATE TABLE unfit_key (
     e double precision DEFAULT nextval('unfit') + 0.5, f integer[] DEFAULT ARRAY[nextval('unfit')],
     g bigint DEFAULT nextval('unfit') * 10, h varchar(18) DEFAULT noisy(nextval('unfit')::text));
 SELECT snowflake.convert_sequence_to_snowflake('unfit');
+-- Columns, indexes and statistics that the server computes from a column, here or at the other end of a key.
+CREATE TABLE computed (
+    id serial PRIMARY KEY, other integer,
+    short varchar(10) GENERATED ALWAYS AS ('A-' || id) STORED,
+    cents numeric(12, 2) GENERATED ALWAYS AS (id / 100.0) STORED,
+    long text GENERATED ALWAYS AS ('A-' || id) STORED,
+    padded text UNIQUE GENERATED ALWAYS AS (lpad(id::text, 6, '0')) STORED,
+    cut text GENERATED ALWAYS AS (lpad(id::text, 6, '0')) STORED,
+    times bigint GENERATED ALWAYS AS (id::bigint * 1000) STORED,
+    digit integer GENERATED ALWAYS AS (id % 10) STORED,
+    EXCLUDE USING btree (other WITH =) WHERE (id::smallint > 5));
+CREATE TABLE computed_there (computed_id bigint REFERENCES computed, other integer);
+CREATE INDEX of_one ON computed_there ((computed_id::integer));
+CREATE INDEX of_two ON computed_there ((coalesce(other, computed_id::integer)));
+CREATE INDEX of_digit ON computed_there ((computed_id % 10)) WHERE computed_id > 5;
+CREATE STATISTICS of_both ON (computed_id::integer), other FROM computed_there;
+SELECT snowflake.convert_sequence_to_snowflake('computed_id_seq', waive => 'generated');
+SELECT count(*) FROM snowflake.conversion_plan('computed_id_seq', target => 'bigint', waive => 'generated') WHERE command ~ 'TYPE bigint';
+DROP TABLE computed, computed_there;
 -- A domain has the length of what it is made from.
 CREATE SEQUENCE packed;
 CREATE DOMAIN packed_text AS varchar(20);

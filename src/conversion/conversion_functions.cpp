@@ -269,13 +269,13 @@ Datum snowflake_try_default(PG_FUNCTION_ARGS) {
     return outcomes_datum(outcomes, numbers.count);
 }
 
-// _try_check(oid, smallint, bigint[]) returns text[]
-SNOWFLAKE_FUNCTION(snowflake_try_check);
-Datum snowflake_try_check(PG_FUNCTION_ARGS) {
-    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
+// _try_stored(oid, oid, smallint, bigint[]) returns text[]
+SNOWFLAKE_FUNCTION(snowflake_try_stored);
+Datum snowflake_try_stored(PG_FUNCTION_ARGS) {
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(3));
     auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
-    if (!trial::try_check(PG_GETARG_OID(0), PG_GETARG_INT16(1), numbers.values, numbers.count,
-                          outcomes))
+    if (!trial::try_stored(PG_GETARG_OID(0), PG_GETARG_OID(1), PG_GETARG_INT16(2), numbers.values,
+                           numbers.count, outcomes))
         PG_RETURN_NULL();
     return outcomes_datum(outcomes, numbers.count);
 }

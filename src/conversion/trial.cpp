@@ -61,7 +61,7 @@ bool as_nobody(Trial trial) {
     return is_tried;
 }
 
-// A column reference of a check that is parsed again: it means the number.
+// A column reference of an expression that is parsed again: it means the number.
 Node *number_for_column(ParseState *state, ColumnRef *reference) {
     const auto *name = static_cast<const char *>(state->p_ref_hook_state);
     Node *field = static_cast<Node *>(linitial(reference->fields));
@@ -71,15 +71,83 @@ Node *number_for_column(ParseState *state, ColumnRef *reference) {
     return reinterpret_cast<Node *>(number_parameter());
 }
 
-Node *parse_check(Node *stored, Oid relation, char *column) {
+// An object on a relation, and what the server makes of its expressions.
+struct Purpose {
+    Oid relation = InvalidOid; // none: the object is none that is tried
+    Oid domain = InvalidOid;   // that it is on instead
+    ParseExprKind kind = EXPR_KIND_CHECK_CONSTRAINT;
+    Oid type = InvalidOid; // that a value is converted to; none: it stays as it is
+    std::int32_t type_modifier = -1;
+};
+
+// A column that is made from wider values becomes wider itself.
+Purpose purpose_of_generated(Oid attrdef) {
+    const expression::Default column = expression::find_default(attrdef);
+    Purpose purpose{.relation = column.relation, .kind = EXPR_KIND_GENERATED_COLUMN};
+    Oid collation = InvalidOid;
+    get_atttypetypmodcoll(column.relation, column.attribute, &purpose.type, &purpose.type_modifier,
+                          &collation);
+    if (purpose.type == INT2OID || purpose.type == INT4OID)
+        purpose.type = INT8OID;
+    return purpose;
+}
+
+Purpose purpose_of_check(Oid constraint) {
+    HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+    if (!HeapTupleIsValid(tuple))
+        return {};
+    const auto *form = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
+    const Purpose purpose{.relation = form->conrelid, .domain = form->contypid, .type = BOOLOID};
+    ReleaseSysCache(tuple);
+    return purpose;
+}
+
+Purpose purpose_of_statistics(Oid statistics) {
+    HeapTuple tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(statistics));
+    if (!HeapTupleIsValid(tuple))
+        return {};
+    const Oid relation = reinterpret_cast<Form_pg_statistic_ext>(GETSTRUCT(tuple))->stxrelid;
+    ReleaseSysCache(tuple);
+    return {.relation = relation, .kind = EXPR_KIND_STATS_EXPRESSION};
+}
+
+Purpose purpose_of(Oid class_id, Oid object) {
+    switch (class_id) {
+    case AttrDefaultRelationId:
+        return purpose_of_generated(object);
+    case ConstraintRelationId:
+        return purpose_of_check(object);
+    case StatisticExtRelationId:
+        return purpose_of_statistics(object);
+    case RelationRelationId:
+        return {.relation = IndexGetRelation(object, true), .kind = EXPR_KIND_INDEX_EXPRESSION};
+    default:
+        return {};
+    }
+}
+
+// Whether an expression names one column of its relation, and nothing else of it.
+bool names_alone(Node *stored, AttrNumber attribute) {
+    Bitmapset *named = nullptr;
+    pull_varattnos(stored, 1, &named);
+    return bms_equal(named, bms_make_singleton(attribute - FirstLowInvalidHeapAttributeNumber));
+}
+
+// Returns the expression as the server will understand it when the column is a bigint; nullptr:
+// its value would not fit the purpose.
+Node *parse_again(Node *stored, const Purpose &purpose, char *column) {
     ParseState *state = make_parsestate(nullptr);
     state->p_ref_hook_state = column;
     state->p_pre_columnref_hook = number_for_column;
-    Node *check = transformExpr(state, expression::parsed(expression::deparsed(stored, relation)),
-                                EXPR_KIND_CHECK_CONSTRAINT);
-    check = coerce_to_boolean(state, check, "CHECK");
-    assign_expr_collations(state, check);
-    return check;
+    Node *again = transformExpr(
+        state, expression::parsed(expression::deparsed(stored, purpose.relation)), purpose.kind);
+    if (OidIsValid(purpose.type))
+        again = coerce_to_target_type(state, again, exprType(again), purpose.type,
+                                      purpose.type_modifier, COERCION_ASSIGNMENT,
+                                      COERCE_IMPLICIT_CAST, -1);
+    if (again != nullptr)
+        assign_expr_collations(state, again);
+    return again;
 }
 
 // Puts the number in the place of a column, and an unknown value in the place of the others. No
@@ -115,9 +183,16 @@ Node *with_domain_value(Node *node, void *) {
     return server::mutate_expression(node, with_domain_value, nullptr);
 }
 
-// A check of a domain as an expression of the number; nullptr: the domain is not over bigint.
-Node *check_of_domain(Node *stored, Oid domain) {
-    return getBaseType(domain) == INT8OID ? with_domain_value(stored, nullptr) : nullptr;
+// Tries a check of a domain; false: the domain is not over bigint.
+bool try_domain(const List *stored, Oid domain, const std::int64_t *numbers, int count,
+                Outcome *outcomes) {
+    Node *check = stored == NIL ? nullptr : static_cast<Node *>(linitial(stored));
+    if (check == nullptr)
+        return false;
+    return as_nobody([&] {
+        return getBaseType(domain) == INT8OID &&
+               evaluate(with_domain_value(check, nullptr), numbers, count, outcomes);
+    });
 }
 
 // Whether a column is of a type with a modifier, or of a domain over it: the server fails where a
@@ -167,29 +242,29 @@ bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier
     });
 }
 
-bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
-               Outcome *outcomes) {
-    HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
-    if (!HeapTupleIsValid(tuple))
-        return false;
-    const auto *form = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
-    const Oid relation = form->conrelid;
-    const Oid domain = form->contypid;
-    ReleaseSysCache(tuple);
-    Node *stored = expression::first_stored_in(ConstraintRelationId, constraint);
-    if (stored == nullptr)
-        return false;
-    if (OidIsValid(domain))
-        return as_nobody([&] {
-            Node *check = check_of_domain(stored, domain);
-            return check != nullptr && evaluate(check, numbers, count, outcomes);
-        });
-    const Oid owner = server::owner_of(relation);
-    char *column = get_attname(relation, attribute, true);
+bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64_t *numbers,
+                int count, Outcome *outcomes) {
+    const List *stored = expression::stored_in(class_id, object);
+    const Purpose purpose = stored == NIL ? Purpose{} : purpose_of(class_id, object);
+    if (OidIsValid(purpose.domain))
+        return try_domain(stored, purpose.domain, numbers, count, outcomes);
+    const Oid owner = server::owner_of(purpose.relation);
+    char *column = get_attname(purpose.relation, attribute, true);
     if (!OidIsValid(owner) || column == nullptr || !acting_role::may_become(owner))
         return false;
-    return as_nobody(
-        [&] { return evaluate(parse_check(stored, relation, column), numbers, count, outcomes); });
+    return as_nobody([&] {
+        bool is_tried = false;
+        auto *more = server::allocate_array<Outcome>(static_cast<std::size_t>(count));
+        for (int i = 0; i < list_length(stored); ++i) {
+            auto *tree = static_cast<Node *>(list_nth(stored, i));
+            if (tree == nullptr || !names_alone(tree, attribute))
+                continue;
+            Node *again = parse_again(tree, purpose, column);
+            if (again != nullptr && evaluate(again, numbers, count, is_tried ? more : outcomes))
+                is_tried = true;
+        }
+        return is_tried;
+    });
 }
 
 bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,

@@ -1,5 +1,5 @@
-// Trials: what a default, a check or a partition makes of snowflake IDs, found out by evaluating
-// it.
+// Trials: what a default, another expression or a partition makes of snowflake IDs, found out by
+// evaluating it.
 //
 // A trial parses and evaluates as nobody, with the rights that everybody has: a default may be
 // inherited, a check copied, and a type or function changed by somebody else than the owner of the
@@ -20,11 +20,13 @@ using Outcome = const char *;
 bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
                  const std::int64_t *numbers, int count, Outcome *outcomes);
 
-// Evaluates a CHECK constraint of one column, or of a domain over bigint, once for each number, as
-// the server will understand it when the column is a bigint. Returns and raises as try_default()
-// does, but whoever owns a domain.
-bool try_check(Oid constraint, AttrNumber attribute, const std::int64_t *numbers, int count,
-               Outcome *outcomes);
+// Evaluates the expressions of a CHECK constraint, a generated column (class pg_attrdef), an index
+// or extended statistics once for each number, as the server will understand them when the column
+// is a bigint: those that name this column alone, or the value of a domain over bigint. The
+// outcomes are those of the first, for a generated column as it will hold them. Returns and raises
+// as try_default() does, but whoever owns a domain.
+bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64_t *numbers,
+                int count, Outcome *outcomes);
 
 // Evaluates the bound of a partition once for each number in a bigint column of the whole: "f"
 // means that it takes no row with this number, "t" or null that it does, or that it depends on

@@ -1,4 +1,4 @@
--- Trials of expressions with IDs: a default or a check is evaluated, as nobody, unless it is volatile. An error that small
+-- Trials of expressions with IDs: they are evaluated, as nobody, unless they are volatile. An error that small
 -- numbers raise as well says nothing of IDs.
 
 -- Returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their
@@ -42,34 +42,87 @@ CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT snowflake.make_id(described.last_timestamp, 0, 0, layout) / 1000 * 986 FROM snowflake.describe(layout) described);
 
--- Returns what is wrong with a default that gets IDs of a layout from a sequence, for a column of this type; NULL: nothing,
--- or it cannot be tried. The IDs tried are late ones: a default has to bear every ID that its column will ever get.
-CREATE FUNCTION snowflake._conversion_default_fault(attrdef oid, seq regclass, type oid, typmod integer, layout snowflake.layout)
+-- Something to try with IDs: a default that takes them from a sequence, or what an object makes of a column.
+CREATE TYPE snowflake._trial AS (
+    class oid, object oid, attnum smallint,
+    seq regclass, type oid, typmod integer); -- of a default; NULL for another object
+
+-- Returns what comes of a trial with numbers; NULL: it was not tried.
+CREATE FUNCTION snowflake._outcomes(trial snowflake._trial, numbers bigint[])
+    RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL UNSAFE
+    RETURN CASE WHEN trial.seq IS NULL THEN snowflake._try_stored(trial.class, trial.object, trial.attnum, numbers)
+                ELSE snowflake._try_default(trial.object, trial.seq, trial.type, trial.typmod, numbers) END;
+
+-- Returns what is wrong with an expression that gets IDs of a layout; NULL: nothing, or it cannot be tried.
+CREATE FUNCTION snowflake._fault_of(
+        trial snowflake._trial, layout snowflake.layout,
+        near bigint, -- an ID: those that are tried are not far from it
+        tells_apart boolean) -- whether different IDs must give different values
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4}';
-    ids constant bigint[] := snowflake._ids_near(snowflake._late_id(layout), layout);
+    ids constant bigint[] := snowflake._ids_near(near, layout);
     few text[];
     many text[];
     failure text; -- with any number
 BEGIN
     BEGIN
-        few := snowflake._try_default(attrdef, seq, type, typmod, small);
+        few := snowflake._outcomes(trial, small);
     EXCEPTION WHEN OTHERS THEN
         failure := SQLERRM;
     END;
-    many := snowflake._try_default(attrdef, seq, type, typmod, ids);
-    IF (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
+    many := snowflake._outcomes(trial, ids);
+    IF tells_apart
+       AND (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
        AND (SELECT count(DISTINCT x) FROM unnest(many) x) < cardinality(ids)
        -- An expression that gives another value each time says nothing.
-       AND many = snowflake._try_default(attrdef, seq, type, typmod, ids) THEN
+       AND many = snowflake._outcomes(trial, ids) THEN
         RETURN 'different IDs give the same value';
     END IF;
     RETURN NULL;
 EXCEPTION WHEN OTHERS THEN
     RETURN nullif(SQLERRM, failure);
+END
+$function$;
+
+-- Returns what the server computes from columns of a table, and may compute from this one: in the table itself, not in what it is
+-- a partition of or inherits from.
+CREATE FUNCTION snowflake._computed_from(
+        tab regclass, attnum smallint,
+        OUT class oid, OUT object oid, OUT name text,
+        OUT is_unique boolean) -- whether equal values are an error
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'pg_attrdef'::regclass::oid, f.oid, format('generated column %I of table %s', a.attname, tab),
+               EXISTS (SELECT FROM pg_index i WHERE i.indrelid = tab AND i.indisunique AND i.indkey::text = a.attnum::text AND i.indpred IS NULL)
+            FROM pg_attrdef f
+            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum AND a.attgenerated <> '' AND a.attinhcount = 0
+            WHERE f.adrelid = tab
+              AND EXISTS (SELECT FROM pg_depend d
+                              WHERE d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
+                                AND d.refobjid = tab AND d.refobjsubid = _computed_from.attnum);
+    RETURN QUERY
+        SELECT 'pg_class'::regclass::oid, i.indexrelid, format('index %s', i.indexrelid::regclass),
+               i.indisunique AND i.indkey::text = '0' AND i.indpred IS NULL
+            FROM pg_index i
+            JOIN pg_class c ON c.oid = i.indexrelid AND NOT c.relispartition
+            WHERE i.indrelid = tab AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+              AND EXISTS (SELECT FROM pg_depend d
+                              WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid AND d.refclassid = 'pg_class'::regclass
+                                AND d.refobjid = tab AND d.refobjsubid = _computed_from.attnum);
+    RETURN QUERY
+        SELECT 'pg_statistic_ext'::regclass::oid, s.oid, format('statistics object %I.%I', n.nspname, s.stxname), false
+            FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
+            WHERE s.stxrelid = tab AND s.stxexprs IS NOT NULL
+              AND EXISTS (SELECT FROM pg_depend d
+                              WHERE d.classid = 'pg_statistic_ext'::regclass AND d.objid = s.oid AND d.refclassid = 'pg_class'::regclass
+                                AND d.refobjid = tab AND d.refobjsubid = _computed_from.attnum);
 END
 $function$;
 
@@ -100,11 +153,11 @@ DECLARE
     failure text; -- with any number
 BEGIN
     BEGIN
-        takes_small := 't' = ALL (snowflake._try_check(constraint_oid, attnum, small));
+        takes_small := 't' = ALL (snowflake._try_stored('pg_constraint'::regclass, constraint_oid, attnum, small));
     EXCEPTION WHEN OTHERS THEN
         failure := SQLERRM;
     END;
-    IF 'f' = ALL (snowflake._try_check(constraint_oid, attnum, ids)) AND (is_filled OR takes_small) THEN
+    IF 'f' = ALL (snowflake._try_stored('pg_constraint'::regclass, constraint_oid, attnum, ids)) AND (is_filled OR takes_small) THEN
         RETURN 'no ID satisfies it';
     END IF;
     RETURN NULL;

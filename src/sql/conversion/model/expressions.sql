@@ -69,10 +69,11 @@ CREATE FUNCTION snowflake._try_default(
     AS 'MODULE_PATHNAME', 'snowflake_try_default'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
--- Returns what a check of one column makes of each number; NULL: it was not tried.
-CREATE FUNCTION snowflake._try_check(constraint_oid oid, attnum smallint, numbers bigint[])
+-- Returns what a check, a generated column (class pg_attrdef), an index or extended statistics make of each number in a column
+-- that they name alone; NULL: they were not tried.
+CREATE FUNCTION snowflake._try_stored(class oid, object oid, attnum smallint, numbers bigint[])
     RETURNS text[]
-    AS 'MODULE_PATHNAME', 'snowflake_try_check'
+    AS 'MODULE_PATHNAME', 'snowflake_try_stored'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET standard_conforming_strings = on

@@ -155,22 +155,26 @@ BEGIN
 END
 $function$;
 
--- Lists the defaults and checks that do not bear IDs of a layout.
+-- Lists the defaults, checks, generated columns, indexes and statistics that do not bear IDs of a layout.
 CREATE FUNCTION snowflake._obstacles_of_expressions(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
         layout snowflake.layout)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    late constant bigint := snowflake._late_id(layout); -- a default has to bear every ID that its column will ever get
 BEGIN
     RETURN QUERY
         SELECT format('default of column %I of table %s is unfit for IDs (%s): %s', c.attname, c.relid,
                       fault, c.old_default)
             FROM unnest(columns) c
             JOIN snowflake._conversion_trials(seq, columns, dependents) trial ON trial.attrdef = c.attrdef
-            CROSS JOIN LATERAL snowflake._conversion_default_fault(trial.attrdef, seq, trial.type, trial.typmod, layout) fault
+            CROSS JOIN LATERAL snowflake._fault_of(
+                ROW('pg_attrdef'::regclass, trial.attrdef, c.attnum, seq, trial.type, trial.typmod)::snowflake._trial, layout,
+                near => late, tells_apart => true) fault
             WHERE fault IS NOT NULL;
-    -- Checks are tried only where the column is known to get nothing but IDs.
+    -- The others are tried only where the column is known to get nothing but IDs.
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
     END IF;
@@ -195,6 +199,20 @@ BEGIN
                                   JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
                                   WHERE other.draws AND b.atttypid = a.atttypid
                                     AND NOT snowflake._is_call(other.attrdef, seq));
+    RETURN QUERY
+        SELECT format('%s is unfit for IDs (%s): %s', x.name, fault,
+                      CASE x.class WHEN 'pg_attrdef'::regclass THEN (SELECT pg_get_expr(f.adbin, f.adrelid) FROM pg_attrdef f WHERE f.oid = x.object)
+                                   WHEN 'pg_class'::regclass THEN pg_get_indexdef(x.object)
+                                   ELSE pg_get_statisticsobjdef(x.object) END)
+            FROM unnest(columns) c
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+                               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
+            CROSS JOIN LATERAL snowflake._computed_from(c.relid, c.attnum) x
+            CROSS JOIN LATERAL snowflake._fault_of(
+                ROW(x.class, x.object, c.attnum, NULL, NULL, NULL)::snowflake._trial, layout,
+                near => CASE WHEN snowflake._is_usable_now(layout) THEN snowflake.from_timestamp(clock_timestamp(), layout) ELSE late END,
+                tells_apart => x.is_unique) fault
+            WHERE fault IS NOT NULL AND NOT c.is_strangers;
 END
 $function$;
 
