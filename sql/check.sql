@@ -113,6 +113,23 @@ RESET ROLE;
 CALL mend('customers|own');
 SELECT * FROM findings;
 
+-- An identity has taken the place, and no row has an ID.
+CREATE TABLE early (id bigserial PRIMARY KEY);
+SELECT snowflake.convert_sequence_to_snowflake('early_id_seq');
+ALTER TABLE early ALTER id DROP DEFAULT, ALTER id ADD GENERATED ALWAYS AS IDENTITY;
+SELECT * FROM findings;
+CALL mend('early');
+SELECT * FROM findings;
+-- A column that is integer again, and is used.
+CREATE TABLE narrow (id bigserial PRIMARY KEY, x bigint DEFAULT snowflake.nextval());
+SELECT snowflake.convert_sequence_to_snowflake('narrow_id_seq');
+ALTER TABLE narrow ALTER id TYPE integer, ALTER x TYPE integer;
+CREATE VIEW seen AS SELECT id, x FROM narrow;
+SELECT * FROM findings;
+CALL mend('narrow');
+SELECT * FROM findings;
+DROP TABLE early, narrow CASCADE;
+
 -- Ahead of the clock.
 SELECT setval('customers_id_seq', snowflake.make_id(now() + interval '400 days 01:00', 5, 0)) > 0 AS ahead;
 SELECT * FROM findings;

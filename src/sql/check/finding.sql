@@ -29,12 +29,22 @@ CREATE FUNCTION snowflake._typed_by_holder(owner oid, command text)
                 ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
 
 -- Returns the command that widens a column; what keeps it from that, as a comment.
-CREATE FUNCTION snowflake._typed_widening(tab regclass, col name, command text)
+CREATE FUNCTION snowflake._typed_widening(
+        tab regclass, col name,
+        seq regclass) -- whose IDs the column gets; NULL: that is not certain
     RETURNS text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
     AS $function$
+DECLARE
+    single constant snowflake._conversion_column := snowflake._column_to_widen(tab, col);
+    alone constant text := snowflake._widen_command(tab, col);
+    command constant text := coalesce(snowflake._widen_command(tab, col, seq), alone);
 BEGIN
-    RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(snowflake._column_to_widen(tab, col)) o LIMIT 1),
+    RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(single) o LIMIT 1),
+                    (SELECT '-- Drop what uses it, and make it again afterwards: ' || alone
+                         FROM snowflake._conversion_dependents(ARRAY[single]) d
+                         WHERE NOT d.is_rebuilt AND command = alone
+                         LIMIT 1),
                     snowflake._typed_by_holder(snowflake._owner(tab), command));
 END
 $function$;

@@ -35,53 +35,57 @@ CREATE FUNCTION snowflake._column(tab regclass, attname name)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('column %I of table %s', attname, tab);
 
--- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed.
+-- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed. Nobody alters the temporary
+-- tables of other sessions.
 CREATE FUNCTION snowflake._keys()
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname,
-                        coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
-            FROM pg_proc p
-            JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
-            JOIN pg_attrdef f ON f.oid = d.objid
-            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
-            JOIN pg_class s ON s.oid = used.sequence AND s.relkind = 'S'
-            WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
-              AND used.callee = 'snowflake.nextval'
-        UNION
-        -- A converted sequence belongs to another column, and this one draws from it by the server's own nextval.
-        SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, snowflake.layout_of(q.seqrelid), used.callee
-            FROM pg_sequence q
-            JOIN pg_class s ON s.oid = q.seqrelid
-            JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
-            JOIN pg_attrdef f ON f.oid = d.objid
-            JOIN pg_class t ON t.oid = f.adrelid
-            JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-            CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
-            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) AND used.sequence = q.seqrelid
-              AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
-        UNION
-        -- A converted sequence belongs to this column, which has another default, or none.
-        SELECT s.oid, d.refobjid, a.attnum, a.attname, snowflake.layout_of(s.oid),
-               (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
-                    WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
-                      AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
-            FROM pg_sequence q
-            JOIN pg_class s ON s.oid = q.seqrelid
-            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.deptype = 'a'
-                            AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
-            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-            WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
-              AND NOT EXISTS (SELECT FROM pg_attrdef f
-                                  JOIN pg_depend e ON e.classid = 'pg_attrdef'::regclass AND e.objid = f.oid
-                                                  AND e.refclassid = 'pg_proc'::regclass
-                                  JOIN pg_proc p ON p.oid = e.refobjid AND p.pronamespace = 'snowflake'::regnamespace
-                                                AND p.proname IN ('nextval', 'next_id')
-                                  WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum);
+        WITH found(seq, relid, attnum, attname, layout, callee) AS (
+            SELECT DISTINCT used.sequence, f.adrelid::regclass, f.adnum, a.attname,
+                            coalesce(used.layout, snowflake.layout_of(used.sequence)), used.callee
+                FROM pg_proc p
+                JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid AND d.classid = 'pg_attrdef'::regclass
+                JOIN pg_attrdef f ON f.oid = d.objid
+                JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+                JOIN pg_class s ON s.oid = used.sequence AND s.relkind = 'S'
+                WHERE p.pronamespace = 'snowflake'::regnamespace AND p.proname IN ('nextval', 'next_id')
+                  AND used.callee = 'snowflake.nextval'
+            UNION
+            -- A converted sequence belongs to another column, and this one draws from it by the server's own nextval.
+            SELECT q.seqrelid, f.adrelid, f.adnum, a.attname, snowflake.layout_of(q.seqrelid), used.callee
+                FROM pg_sequence q
+                JOIN pg_class s ON s.oid = q.seqrelid
+                JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+                JOIN pg_attrdef f ON f.oid = d.objid
+                JOIN pg_class t ON t.oid = f.adrelid
+                JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+                CROSS JOIN LATERAL snowflake._sequence_uses('pg_attrdef', f.oid) used
+                WHERE snowflake._makes_ids(q.seqincrement, q.seqmax) AND used.sequence = q.seqrelid
+                  AND used.callee = 'pg_catalog.nextval' AND snowflake._is_taken_along(s.relowner, t.relowner)
+            UNION
+            -- A converted sequence belongs to this column, which has another default, or none.
+            SELECT s.oid, d.refobjid, a.attnum, a.attname, snowflake.layout_of(s.oid),
+                   (SELECT min(used.callee) FROM pg_attrdef f, snowflake._sequence_uses('pg_attrdef', f.oid) used
+                        WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
+                          AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
+                FROM pg_sequence q
+                JOIN pg_class s ON s.oid = q.seqrelid
+                JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.deptype = 'a'
+                                AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
+                WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
+                  AND NOT EXISTS (SELECT FROM pg_attrdef f
+                                      JOIN pg_depend e ON e.classid = 'pg_attrdef'::regclass AND e.objid = f.oid
+                                                      AND e.refclassid = 'pg_proc'::regclass
+                                      JOIN pg_proc p ON p.oid = e.refobjid AND p.pronamespace = 'snowflake'::regnamespace
+                                                    AND p.proname IN ('nextval', 'next_id')
+                                      WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum)
+        )
+        SELECT x.* FROM found x JOIN pg_class t ON t.oid = x.relid WHERE NOT pg_is_other_temp_schema(t.relnamespace);
 END
 $function$;
 

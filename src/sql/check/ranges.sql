@@ -121,12 +121,13 @@ BEGIN
         SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
                format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
                       format_type(a.atttypid, -1), k.confrelid::regclass),
-               snowflake._typed_widening(k.conrelid, a.attname, snowflake._widen_command(k.conrelid, a.attname, source.seq))
+               snowflake._typed_widening(k.conrelid, a.attname, source.seq)
             FROM pg_constraint k
             CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
             JOIN pg_type y ON y.oid = a.atttypid
             JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
+            JOIN pg_class t ON t.oid = k.conrelid AND NOT pg_is_other_temp_schema(t.relnamespace)
             CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
             WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
@@ -136,13 +137,14 @@ BEGIN
         SELECT 'notice', snowflake._column(i.relid, i.attname),
                format('it is %s: no new ID fits into it, if it holds copies of %s', i.type,
                       string_agg(DISTINCT format('%s.%I', named.relid, named.attname), ', ')),
-               snowflake._typed_widening(i.relid, i.attname, snowflake._widen_command(i.relid, i.attname))
+               snowflake._typed_widening(i.relid, i.attname, NULL)
             FROM (SELECT k.relid, k.attname, name
                       FROM unnest(keys) k
                       JOIN pg_class t ON t.oid = k.relid AND NOT t.relispartition
                       CROSS JOIN LATERAL unnest(snowflake._copy_names(t.relname, k.attname)) name
                       WHERE name <> 'id') named
             JOIN snowflake._integer_columns('{}') i ON i.attname = named.name AND i.wider IS NOT NULL
+            WHERE NOT EXISTS (SELECT FROM unnest(keys) k WHERE k.relid = i.relid AND k.attnum = i.attnum)
             GROUP BY i.relid, i.attname, i.type;
 END
 $function$;
@@ -177,6 +179,7 @@ BEGIN
                       snowflake.get_timestamp(x.bound, k.layout)),
                format('SELECT * FROM snowflake.partition_plan(%L, ''1 month'')', k.relid)
             FROM unnest(keys) k
+            JOIN pg_class t ON t.oid = k.relid AND t.relpersistence <> 't' -- which nobody partitions by a plan
             CROSS JOIN LATERAL snowflake._limit(k.relid, k.attname) x
             CROSS JOIN LATERAL snowflake.describe(k.layout) described
             WHERE next_week BETWEEN described.epoch AND described.last_timestamp

@@ -101,7 +101,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', snowflake._column(x.relid, x.attname),
                format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', x.type, x.seq),
-               snowflake._typed_widening(x.relid, x.attname, snowflake._widen_command(x.relid, x.attname))
+               snowflake._typed_widening(x.relid, x.attname, x.seq)
             FROM (
                 -- Only the column of the topmost table can be altered.
                 WITH RECURSIVE above(relid, attname, seq) AS (
@@ -142,16 +142,22 @@ CREATE FUNCTION snowflake._findings_of_replaced_sequences()
 BEGIN
     RETURN QUERY
         SELECT 'error', snowflake._column(numbered.relid, numbered.attname),
-               format('it holds snowflake IDs, and takes the numbers of sequence %s, which is not converted', numbered.seq),
+               format('it %s snowflake IDs, and takes the numbers of sequence %s, which is not converted',
+                      CASE WHEN numbered.had_ids THEN 'had' ELSE 'holds' END, numbered.seq),
                snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
-            FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname
+            FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname,
+                         -- It has a converted sequence, which an identity has replaced.
+                         EXISTS (SELECT FROM pg_depend o JOIN pg_sequence owned ON owned.seqrelid = o.objid
+                                     WHERE o.classid = 'pg_class'::regclass AND o.deptype = 'a' AND o.refclassid = 'pg_class'::regclass
+                                       AND o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
+                                       AND snowflake._makes_ids(owned.seqincrement, owned.seqmax)) AS had_ids
                       FROM pg_sequence q
                       JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = q.seqrelid AND d.deptype = 'i'
                                       AND d.refclassid = 'pg_class'::regclass
                       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity <> ''
                       WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax) AND a.atttypid = 'bigint'::regtype
                   UNION
-                  SELECT q.seqrelid, a.attrelid, a.attnum, a.attname
+                  SELECT q.seqrelid, a.attrelid, a.attnum, a.attname, false
                       FROM pg_sequence q
                       JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
                                       AND d.refobjid = q.seqrelid
@@ -161,7 +167,8 @@ BEGIN
                         AND a.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
                         AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
-            WHERE snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
+            WHERE numbered.had_ids
+               OR snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
                OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
 END
 $function$;

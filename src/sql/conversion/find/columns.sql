@@ -198,7 +198,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = t.oid
             JOIN pg_type y ON y.oid = a.atttypid
             LEFT JOIN pg_type e ON e.oid = y.typelem AND y.typcategory = 'A'
-            WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384
+            WHERE t.relkind IN ('r', 'p', 'f') AND NOT t.relispartition AND t.oid >= 16384 AND NOT pg_is_other_temp_schema(t.relnamespace)
               AND a.attnum > 0 AND NOT a.attisdropped
               AND (y.oid = ANY (plain || arrays)
                    OR y.typtype = 'd' AND snowflake._base_type(y.oid) = ANY (plain || arrays)
