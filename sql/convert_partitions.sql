@@ -126,6 +126,22 @@ EXCEPTION
         ALTER TABLE kept INHERIT keeper;
         PERFORM snowflake.convert_sequence_to_snowflake('keeper_id_seq');
 END $$;
+-- So if a table between has the column in its primary key, with the constraint of the parent.
+CREATE TABLE par (id serial);
+CREATE TABLE between () INHERITS (par);
+CREATE TABLE beneath (id integer NOT NULL) INHERITS (between);
+ALTER TABLE between ADD PRIMARY KEY (id);
+DO $$
+DECLARE
+    detail text;
+BEGIN
+    PERFORM snowflake.convert_sequence_to_snowflake('par_id_seq');
+    ASSERT NOT EXISTS (SELECT FROM not_null WHERE relation = 'par'::regclass);
+EXCEPTION
+    WHEN feature_not_supported THEN
+        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+        ASSERT detail LIKE 'not-null constraints of column id have other names in tables that inherit it from part.par: %', detail;
+END $$;
 
 -- A foreign key to a partition keeps the server from making the index of the whole again.
 CREATE TABLE stay (id serial, year integer, PRIMARY KEY (id, year)) PARTITION BY LIST (year);

@@ -172,5 +172,21 @@ SELECT command FROM snowflake.partition_plan($$"Odd ""schema"""."a table whose n
 SELECT inhrelid::regclass, pg_get_expr(c.relpartbound, c.oid), c.relreplident FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN pg_namespace n ON n.oid = relnamespace
     WHERE nspname LIKE 'Odd%' AND relkind = 'r' ORDER BY inhrelid::regclass::text COLLATE "C";
 SELECT count(*) FROM "Odd ""schema"""."a table whose name is long, and has ""quotes"", and 'others'";
+-- And back.
+\set ECHO none
+SELECT command FROM snowflake.partition_plan($$"Odd ""schema"""."a table whose name is long, and has ""quotes"", and 'others'"$$, back => true)
+    WHERE command IS NOT NULL \gexec
+\set ECHO all
+SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname LIKE 'Odd%' ORDER BY relname COLLATE "C";
 DROP SCHEMA "Odd ""schema""" CASCADE;
+
+-- The partitions are those of the plan, in a session of another time zone too.
+CREATE TABLE visits (id bigint NOT NULL DEFAULT snowflake.nextval());
+SET timezone = 'Asia/Kathmandu';
+CREATE TABLE read AS SELECT * FROM snowflake.partition_plan('visits', '1 month', ahead => 2, since => '2080-01-01');
+SET timezone = 'UTC';
+SELECT command FROM read WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'visits'::regclass ORDER BY 1;
+SHOW timezone;
+DROP TABLE visits, read;
 DROP ROLE regress_snowflake_reader, regress_snowflake_writer;

@@ -60,7 +60,7 @@ SELECT snowflake._partition_table('t_self', 'id', '1 month', '2080-01-01', 2, fa
 INSERT INTO t_self VALUES (snowflake.make_id('2080-05-01', 1, 1));
 -- Locks that cannot be had, and none of them to name.
 SELECT snowflake._give_up(snowflake._request(NULL, stage => 'exchange', partitioning =>
-    ('t_self', 'id', '1 month', '2080-01-01', 2, false)::snowflake._partition_request), NULL, NULL, 1, '10 ms');
+    ('t_self', 'id', '1 month', '2080-01-01', 2, false, 'UTC')::snowflake._partition_request), NULL, NULL, 1, '10 ms');
 -- The way back keeps what a partition has of its own.
 CREATE TRIGGER own BEFORE INSERT ON t_self_before_2080_01 FOR EACH ROW EXECUTE FUNCTION nothing();
 SELECT * FROM snowflake.partition_plan('t_self', back => true);

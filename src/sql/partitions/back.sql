@@ -40,7 +40,10 @@ BEGIN
                       concat_ws(', ', CASE WHEN b.pubupdate THEN 'update' END, CASE WHEN b.pubdelete THEN 'delete' END,
                                 CASE WHEN b.pubtruncate THEN 'truncate' END))
             FROM pg_publication b
-            WHERE b.pubinsert AND snowflake._publishes_schema(b, p.schema);
+            WHERE b.pubinsert
+              AND (b.puballtables
+                   OR EXISTS (SELECT FROM pg_publication_namespace n JOIN pg_namespace s ON s.oid = n.pnnspid
+                                  WHERE n.pnpubid = b.oid AND s.nspname = p.schema));
 END
 $function$;
 
@@ -202,7 +205,7 @@ BEGIN
                     JOIN pg_class named ON named.oid = h.inhparent
                     CROSS JOIN LATERAL (VALUES
                         (0, format('ALTER INDEX %s RENAME TO %I', named.oid::regclass,
-                                   snowflake._free_name(p.schema, snowflake._name_with(named.relname, '_whole')::text))),
+                                   snowflake._free_name(p.schema, 'snowflake_' || named.oid))),
                         (1, format('ALTER INDEX %s RENAME TO %I', i.indexrelid::regclass, named.relname))) x(turn, command)
                     WHERE i.indrelid = former::regclass
             ) x(turn, object, command)

@@ -158,14 +158,6 @@ BEGIN
 END
 $function$;
 
--- Tells whether a publication sends all tables, or all of a schema.
-CREATE FUNCTION snowflake._publishes_schema(publication pg_publication, schema name)
-    RETURNS boolean
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN (publication).puballtables
-           OR EXISTS (SELECT FROM pg_publication_namespace n JOIN pg_namespace s ON s.oid = n.pnnspid
-                          WHERE n.pnpubid = (publication).oid AND s.nspname = schema);
-
 -- Lists the dependents of a table that cannot be made again on a partitioned one.
 CREATE FUNCTION snowflake._partition_obstacles_of_dependents(p snowflake._partitioning, dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -203,10 +195,15 @@ BEGIN
     RETURN QUERY
         SELECT format('table %s is in publication %I, which would publish its partitions under their own names: '
                       'ALTER PUBLICATION %2$I SET (publish_via_partition_root) first', p.tab, b.pubname)
-            FROM pg_publication b
-            WHERE NOT b.pubviaroot
-              AND (snowflake._publishes_schema(b, p.schema)
-                   OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.tab));
+            FROM snowflake._publications_of(p.tab) x
+            JOIN pg_publication b ON b.oid = x
+            WHERE NOT b.pubviaroot;
+    RETURN QUERY
+        SELECT format('publication %I leaves out table %s, and cannot leave out a partition: take the table out of its EXCEPT first',
+                      b.pubname, p.tab)
+            FROM pg_publication_rel r
+            JOIN pg_publication b ON b.oid = r.prpubid AND b.puballtables
+            WHERE r.prrelid = p.tab;
 END
 $function$;
 

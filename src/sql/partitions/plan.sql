@@ -20,7 +20,8 @@ CREATE FUNCTION snowflake._partition_steps(p snowflake._partitioning)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    arguments constant text := format('%L, %L, %L, %L, %s, %L', p.tab, p.attname, p.every, p.since, p.ahead, p.with_default);
+    arguments constant text := format('%L, %L, %L, %L, %s, %L, %L', p.tab, p.attname, p.every, p.since, p.ahead, p.with_default,
+                                            current_setting('TimeZone'));
     size constant bigint := snowflake._table_size(p.tab);
 BEGIN
     RETURN NEXT snowflake._remark(format('table %s becomes partition %I.%I, of the IDs before %s', p.tab, p.schema, p.former, p.since));

@@ -123,8 +123,8 @@ BEGIN
 END
 $function$;
 
--- Runs a stage, for a caller with a search_path; returns how many partitions the table has then, or had. No row that
--- row-level security hides gets lost on the way back.
+-- Runs a stage, for a caller with a search_path; returns how many partitions the table has then, or had. The partitions are those
+-- of the plan in a session of another time zone, too. No row that row-level security hides gets lost on the way back.
 CREATE FUNCTION snowflake._run_partitioning(request snowflake._partition_request, stage text, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -133,6 +133,7 @@ CREATE FUNCTION snowflake._run_partitioning(request snowflake._partition_request
 DECLARE
     state snowflake._conversion_state;
 BEGIN
+    PERFORM set_config('TimeZone', coalesce(request.zone, current_setting('TimeZone')), true); -- until the function ends
     state := snowflake._conversion_run(snowflake._request(NULL, stage => stage, partitioning => request), caller_search_path);
     IF stage <> 'limit' THEN
         state := snowflake._as_of_now('SELECT snowflake._require_same_references($1)', state);
@@ -143,25 +144,27 @@ $function$;
 
 -- Lets a table refuse IDs from the end of its first partition on.
 CREATE FUNCTION snowflake._limit_ids(
-        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean)
+        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean,
+        zone text DEFAULT pg_catalog.current_setting('TimeZone'))
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_partitioning(
                snowflake._partition_request(tab, id_column => id_column, every => every, since => since, ahead => ahead,
-                                            with_default => with_default),
+                                            with_default => with_default, zone => zone),
                'limit', pg_catalog.current_setting('search_path'))
 $function$;
 
 -- Puts a partitioned table in the place of a table, which becomes its first partition; returns how many it has.
 CREATE FUNCTION snowflake._partition_table(
-        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean)
+        tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean,
+        zone text DEFAULT pg_catalog.current_setting('TimeZone'))
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_partitioning(
                snowflake._partition_request(tab, id_column => id_column, every => every, since => since, ahead => ahead,
-                                            with_default => with_default),
+                                            with_default => with_default, zone => zone),
                'exchange', pg_catalog.current_setting('search_path'))
 $function$;
 

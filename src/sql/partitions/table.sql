@@ -162,15 +162,16 @@ $function$;
 
 -- The arguments of a caller.
 CREATE TYPE snowflake._partition_request AS (
-    tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean);
+    tab regclass, id_column name, every interval, since timestamptz, ahead integer, with_default boolean,
+    zone text); -- whose days and months begin partitions
 
 -- Returns a request of a caller.
 CREATE FUNCTION snowflake._partition_request(
         tab regclass, id_column name DEFAULT NULL, every interval DEFAULT NULL, since timestamptz DEFAULT NULL,
-        ahead integer DEFAULT NULL, with_default boolean DEFAULT NULL)
+        ahead integer DEFAULT NULL, with_default boolean DEFAULT NULL, zone text DEFAULT NULL)
     RETURNS snowflake._partition_request
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ROW(tab, id_column, every, since, ahead, with_default)::snowflake._partition_request;
+    RETURN ROW(tab, id_column, every, since, ahead, with_default, zone)::snowflake._partition_request;
 
 -- Returns a table that becomes partitioned, as it is now. The check, where there is one, says where the first partition ends.
 CREATE FUNCTION snowflake._partitioning(request snowflake._partition_request)

@@ -38,9 +38,13 @@ BEGIN
         )
         SELECT t.top, t.attnum, t.attname, first.oid,
                first.oid IS NOT NULL AND NOT bool_or(own.conname <> ANY (t.above))
-               AND NOT EXISTS (SELECT FROM pg_index
-                                   WHERE indrelid = t.top AND (indisprimary OR indisreplident)
-                                     AND t.attnum = ANY (indkey::smallint[]))
+               -- The constraint goes from all that have it from the top alone.
+               AND NOT EXISTS (SELECT FROM pg_index i
+                                   JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::smallint[])
+                                   WHERE i.indrelid IN (SELECT snowflake._table_tree(t.top)) AND (i.indisprimary OR i.indisreplident)
+                                     AND a.attname = t.attname
+                                     AND (i.indrelid = t.top
+                                          OR NOT EXISTS (SELECT FROM named n WHERE n.relid = i.indrelid AND n.attname = a.attname)))
             FROM tree t
             JOIN named own ON own.relid = t.relid AND own.attname = t.attname
             LEFT JOIN named first ON first.relid = t.top AND first.attname = t.attname
