@@ -46,6 +46,18 @@ TABLE remarks;
 DROP FUNCTION log_it CASCADE;
 DROP FUNCTION copy_lines, first_one, named, subcategories;
 
+-- What calls the server's functions with the name of the sequence.
+CREATE FUNCTION fill_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := nextval('categories_id_seq'); RETURN NEW; END $$;
+CREATE FUNCTION last_one() RETURNS text LANGUAGE sql AS $$ SELECT pg_catalog.CURRVAL ('hints.categories_id_seq')::text $$;
+CREATE FUNCTION right_one() RETURNS text LANGUAGE sql AS $$ SELECT snowflake.nextval('categories_id_seq')::text || 'nextvalue' $$;
+CREATE FUNCTION other_one() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN nextval('own_categories_id_seq'); END $$;
+TABLE remarks;
+SELECT count(*) FROM snowflake.conversion_plan('categories_id_seq', target => 'bigint') WHERE effect ~ 'nextval|currval';
+SELECT snowflake.redirect_nextval();
+SELECT count(*) FROM remarks WHERE effect ~ 'nextval|currval';
+SELECT snowflake.redirect_nextval(false);
+DROP FUNCTION fill_it, last_one, right_one, other_one;
+
 -- Sums of what is widened, which are numeric then; and others.
 CREATE VIEW ids AS SELECT sum(l.category_id) / 2, count(*) FROM "Order Lines" l GROUP BY l.id;
 CREATE RULE sums AS ON DELETE TO categories DO ALSO SELECT sum(DISTINCT old.id * 2) AS sum, sum(id) FROM "Order Lines";

@@ -149,6 +149,22 @@ CREATE TRIGGER "~zz" AFTER INSERT ON small FOR EACH ROW EXECUTE FUNCTION change(
 SELECT obstacles('t_id_seq');
 SELECT obstacles('small_id_seq');
 SELECT obstacles('small_id_seq', online => false);
+-- Rights that the owner cannot give in the name of others.
+CREATE ROLE online_owner;
+CREATE ROLE online_reader;
+GRANT USAGE ON SCHEMA online TO online_owner, online_reader;
+CREATE TABLE granted (id serial PRIMARY KEY);
+ALTER TABLE granted OWNER TO online_owner;
+GRANT SELECT (id) ON granted TO online_reader WITH GRANT OPTION;
+SET ROLE online_reader;
+GRANT SELECT (id) ON granted TO PUBLIC;
+SET ROLE online_owner;
+SELECT obstacles('granted_id_seq');
+RESET ROLE;
+SELECT obstacles('granted_id_seq');
+DROP TABLE granted;
+REVOKE USAGE ON SCHEMA online FROM online_owner, online_reader;
+DROP ROLE online_owner, online_reader;
 -- What only the swap would find is found now, and what goes with an identity named.
 CREATE TABLE ahead (id serial PRIMARY KEY);
 CREATE TABLE follower (ahead_id integer GENERATED ALWAYS AS IDENTITY REFERENCES ahead);

@@ -169,7 +169,11 @@ Relation open(Oid relation, LOCKMODE mode) {
     if (!lock(relation, mode))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
                 errmsg("relation with OID %u does not exist", relation));
-    return relation_open(relation, NoLock);
+    Relation opened = relation_open(relation, NoLock);
+    if (!has_file(opened))
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot access temporary or unlogged relations during recovery"));
+    return opened;
 }
 
 bool own_as_serial(Oid sequence) {

@@ -19,7 +19,7 @@ bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
 
 // Locks a relation until the transaction ends, and opens it: the caller closes it with NoLock.
-// Raises 42P01 if it does not exist.
+// Raises 42P01 if it does not exist, and 0A000 if a standby does not have its rows.
 Relation open(Oid relation, LOCKMODE mode);
 
 // Keeps a schema from being renamed until the transaction ends: a command that names an object in

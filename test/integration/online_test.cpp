@@ -677,6 +677,20 @@ TEST_F(Online, TheFillingWaitsForAReplica) {
     EXPECT_EQ(observer.number("SELECT count(*) FROM customers WHERE snowflake_id IS NULL"), 0);
 }
 
+// A standby has no file of what leaves no WAL.
+TEST_F(Online, APlanOnAStandbyReadsNoUnloggedTable) {
+    Session(server_).run("CREATE UNLOGGED TABLE fleeting (id serial PRIMARY KEY);"
+                         "INSERT INTO fleeting DEFAULT VALUES; ANALYZE fleeting");
+    const Server standby = Server::standby_of(server_);
+    Session replica(standby);
+    wait_for(replica, "to_regclass('fleeting') IS NOT NULL");
+    EXPECT_EQ(
+        replica.sqlstate("SELECT snowflake.conversion_plan('fleeting_id_seq', online => true)"),
+        "0A000");
+    EXPECT_GE(replica.number("SELECT snowflake._glimpse_size('fleeting'::regclass)"), 8192);
+    EXPECT_GE(replica.number("SELECT count(*) FROM snowflake.check()"), 0);
+}
+
 TEST_F(Online, TheFillingPauses) {
     Session observer(server_);
     observer.run(rows(5000));

@@ -64,6 +64,12 @@ BEGIN
                       string_agg(quote_ident(s.attname), ', ' ORDER BY s.attnum))
             FROM unnest(shadows) s GROUP BY s.relid, snowflake._shadow_trigger_name(s.attname) HAVING count(*) > 1;
     RETURN QUERY
+        SELECT x
+            FROM unnest(shadows) s
+            JOIN pg_class t ON t.oid = s.relid
+            JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
+            CROSS JOIN LATERAL snowflake._grant_obstacles(s.relid::text, t.relowner, a.attacl) x;
+    RETURN QUERY
         SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
             FROM (SELECT DISTINCT relid FROM unnest(shadows) WHERE NOT is_inherited) s
             CROSS JOIN LATERAL snowflake._shadow_pairs(s.relid) p

@@ -93,6 +93,25 @@ BEGIN
 END
 $function$;
 
+-- Describes the routines that use a sequence by its name in their texts, as the server's own functions take it.
+CREATE FUNCTION snowflake._hints_of_calls(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    IF (part.wishes).target <> 'snowflake' OR snowflake.redirects_nextval() THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT format('%s calls the server''s own %s, and names sequence %s: SELECT snowflake.redirect_nextval(), or let it call snowflake.%2$s',
+                      pg_describe_object('pg_proc'::regclass, body.routine, 0), call.name, part.seq)
+            FROM snowflake._texts(part.owner) body
+            JOIN pg_class s ON s.oid = part.seq
+            CROSS JOIN LATERAL (VALUES ('nextval'), ('currval')) call(name)
+            WHERE body.source ~* ('(?<!snowflake\s*[.]\s*)\m' || call.name || '\M') AND snowflake._names_word(body.source, s.relname);
+END
+$function$;
+
 -- Describes which subscribers and clients a conversion concerns. Without a long lock the plan has rows for subscribers.
 CREATE FUNCTION snowflake._hints_of_clients(part snowflake._conversion_part)
     RETURNS SETOF text
@@ -153,6 +172,7 @@ BEGIN
         SELECT hint
             FROM (SELECT 1, snowflake._hints_of_names(part)
                   UNION ALL SELECT 2, snowflake._hints_of_routines(part)
+                  UNION ALL SELECT 2, snowflake._hints_of_calls(part)
                   UNION ALL SELECT 2, snowflake._hints_of_order(part)
                   UNION ALL SELECT 2, snowflake._hints_of_rules(part)
                   UNION ALL SELECT 2, snowflake._hints_of_sums(part)
