@@ -13,9 +13,9 @@ constexpr int most_ids = 256; // of a table
 
 // Tables whose IDs are looked at: those with many pages first, of each owner in turn.
 constexpr const char *tables =
-    "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(c.relowner, x.extowner) "
+    "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(c.relowner, "
+    "'pg_database_owner'::pg_catalog.regrole) "
     "FROM snowflake.sequences s "
-    "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
     "JOIN pg_catalog.pg_attribute a "
     "ON a.attrelid = s.table_name::pg_catalog.oid AND a.attname = s.column_name "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
@@ -105,21 +105,20 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
     const std::optional<Datum> time =
         answer_to("SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
                   "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
-                  "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
                   "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
                   "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
-                  "OR snowflake._may_act_for(c.relowner, x.extowner))",
+                  "OR snowflake._may_act_for(c.relowner, 'pg_database_owner'::pg_catalog.regrole))",
                   3, values);
     return time ? DatumGetTimestampTz(*time) + server::unix_to_server_us : 0;
 }
 
 std::int32_t last_fitting_node() {
     const std::optional<Datum> nodes = answer_to(
-        "SELECT pg_catalog.min(CASE WHEN snowflake._may_act_for(c.relowner, x.extowner) "
+        "SELECT pg_catalog.min(CASE WHEN snowflake._may_act_for(c.relowner, "
+        "'pg_database_owner'::pg_catalog.regrole) "
         "THEN described.nodes ELSE GREATEST(described.nodes, 64) END)::pg_catalog.int4 "
         "FROM pg_catalog.pg_sequence q "
         "JOIN pg_catalog.pg_class c ON c.oid = q.seqrelid "
-        "JOIN pg_catalog.pg_extension x ON x.extname = 'snowflake' "
         "CROSS JOIN LATERAL snowflake.describe(snowflake.layout_of(q.seqrelid)) described "
         "WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)",
         0, nullptr);

@@ -60,8 +60,7 @@ BEGIN
                'DROP PUBLICATION snowflake_nodes'
             FROM pg_publication p
             WHERE p.pubname = 'snowflake_nodes'
-              AND p.pubowner NOT IN (SELECT oid FROM pg_roles WHERE rolsuper
-                                     UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake')
+              AND NOT pg_has_role(p.pubowner, 'pg_database_owner', 'USAGE')
         UNION ALL
         SELECT 'warning', 'this instance', format('a copy of this server, or its original, runs at %I', c.place),
                '-- On the copy: SELECT snowflake.separate_copy()'

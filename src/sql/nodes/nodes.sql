@@ -238,8 +238,7 @@ BEGIN
         NULL;
     ELSIF publication.oid IS NULL THEN
         CREATE PUBLICATION snowflake_nodes FOR TABLE snowflake.nodes WITH (publish = 'insert');
-    ELSIF publication.pubowner IN (SELECT oid FROM pg_roles WHERE rolsuper
-                                   UNION SELECT extowner FROM pg_extension WHERE extname = 'snowflake') THEN
+    ELSIF pg_has_role(publication.pubowner, 'pg_database_owner', 'USAGE') THEN
         ALTER PUBLICATION snowflake_nodes ADD TABLE snowflake.nodes;
     ELSE -- Others who own the publication could publish what they like under its name.
         RAISE WARNING 'publication snowflake_nodes is owned by %, and publishes no node numbers',
