@@ -1,10 +1,10 @@
 # Sourced by the other scripts, after prerequisites.sh: a private installation of PostgreSQL with
 # the extension in it, and throwaway servers that run from it.
 #
-# Everything is in one temporary directory. The installation consists of links to the system's
-# PostgreSQL and of copies of its programs. A program looks for libraries and extensions relative to
-# itself, so the extension can be installed there, and the system's PostgreSQL does not change.
-# When the script ends, however it ends, the servers are stopped and the directory is removed.
+# Everything is in one temporary directory, but for data that tests keep in memory. The installation consists of links to
+# the system's PostgreSQL and of copies of its programs. A program looks for libraries and extensions relative to itself,
+# so the extension can be installed there, and the system's PostgreSQL does not change.
+# When the script ends, however it ends, the servers are stopped and the directories are removed.
 
 # Private servers and their clients ignore every setting of libpq and of the server's programs that
 # the caller has exported: PGHOST, PGPORT, PGDATA, PGOPTIONS and the others, which all begin with PG.
@@ -21,6 +21,7 @@ create_workspace() {
     workspace=$(mktemp -d "${TMPDIR:-/tmp}/snowflake.XXXXXX")
     chmod 755 "$workspace"
     [ "$(id -u)" != 0 ] || chown postgres: "$workspace"
+    memory=/dev/shm/${workspace##*/}
     trap remove_workspace EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -31,7 +32,21 @@ remove_workspace() {
     local directory
     [ -z "${beside_pid:-}" ] || { kill -- "-$beside_pid"; wait "$beside_pid"; } 2>/dev/null || true
     for directory in "$workspace" "$workspace"/*/; do stop_server "${directory%/}"; done
-    rm -rf "$workspace"
+    rm -rf "$workspace" "$memory"
+}
+
+# Prints a directory for the data of many servers that come and go: one in memory, where there is room, since file systems on
+# disks take their time with files that are made and deleted; else the workspace.
+directory_for_data() {
+    local room
+    room=$(df --output=avail -B1G /dev/shm 2>/dev/null | tail -n 1)
+    if [ "${room:-0}" -lt 6 ]; then
+        echo "$workspace"
+        return
+    fi
+    mkdir -p "$memory"
+    [ "$(id -u)" != 0 ] || chown postgres: "$memory"
+    echo "$memory"
 }
 
 # Copies the PostgreSQL of a pg_config into the private installation, without the extension, and prints

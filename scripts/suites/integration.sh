@@ -56,14 +56,15 @@ integration_suite() {
 # The program is copied to where the server's user can read it, with the files that it looks for beside
 # itself. It runs with settings of a client that make every connection fail which obeys them.
 run_integration_tests() {
-    local status=0 name reason shares program=$workspace/integration
+    local status=0 name reason shares program=$workspace/integration data
+    data=$(directory_for_data)
     shares=$((8 * $(nproc)))
     mkdir -p "$program"
     cp -rL "$checkout"/build/test/integration/{integration_tests,liblate_caller.so,docs} "$program"
     chmod -R a+rX "$program"
     seq 0 $((shares - 1)) |
         logged "$workspace/integration.log" '^\[  (     OK|FAILED)|Failure|SEED| IDs$' \
-        as_server_user env "${hostile_settings[@]}" TMPDIR="$workspace" PG_CONFIG="$PG_CONFIG" \
+        as_server_user env "${hostile_settings[@]}" TMPDIR="$data" PG_CONFIG="$PG_CONFIG" \
         SNOWFLAKE_ROUNDS="${SNOWFLAKE_ROUNDS:-$rounds}" SNOWFLAKE_HOSTILE_ROUNDS="${SNOWFLAKE_HOSTILE_ROUNDS:-$hostile_rounds}" \
         SNOWFLAKE_CALLS="${SNOWFLAKE_CALLS:-$random_calls}" GTEST_TOTAL_SHARDS="$shares" \
         xargs -P "$(($(nproc) + 1))" -I '{}' env GTEST_SHARD_INDEX='{}' \
