@@ -258,13 +258,13 @@ Datum snowflake_default_form_replaced(PG_FUNCTION_ARGS) {
     PG_RETURN_TEXT_P(cstring_to_text(form));
 }
 
-// _try_default(oid, regclass, oid, integer, bigint[]) returns text[]
+// _try_default(oid, regclass, bigint[]) returns text[]
 SNOWFLAKE_FUNCTION(snowflake_try_default);
 Datum snowflake_try_default(PG_FUNCTION_ARGS) {
-    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(4));
+    const Numbers numbers = numbers_argument(PG_GETARG_DATUM(2));
     auto *outcomes = server::allocate_array<trial::Outcome>(numbers.count);
-    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), type_argument(PG_GETARG_DATUM(2)),
-                            PG_GETARG_INT32(3), numbers.values, numbers.count, outcomes))
+    if (!trial::try_default(PG_GETARG_OID(0), PG_GETARG_OID(1), numbers.values, numbers.count,
+                            outcomes))
         PG_RETURN_NULL();
     return outcomes_datum(outcomes, numbers.count);
 }

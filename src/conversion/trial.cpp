@@ -80,15 +80,18 @@ struct Purpose {
     std::int32_t type_modifier = -1;
 };
 
-// A column that is made from wider values becomes wider itself.
-Purpose purpose_of_generated(Oid attrdef) {
-    const expression::Default column = expression::find_default(attrdef);
+// A small integer that gets IDs, or what is made from them, becomes wider itself.
+void widen(Purpose &purpose) {
+    if (purpose.type == INT2OID || purpose.type == INT4OID)
+        purpose.type = INT8OID;
+}
+
+Purpose purpose_of_default(const expression::Default &column) {
     Purpose purpose{.relation = column.relation, .kind = EXPR_KIND_GENERATED_COLUMN};
     Oid collation = InvalidOid;
     get_atttypetypmodcoll(column.relation, column.attribute, &purpose.type, &purpose.type_modifier,
                           &collation);
-    if (purpose.type == INT2OID || purpose.type == INT4OID)
-        purpose.type = INT8OID;
+    widen(purpose);
     return purpose;
 }
 
@@ -114,7 +117,7 @@ Purpose purpose_of_statistics(Oid statistics) {
 Purpose purpose_of(Oid class_id, Oid object) {
     switch (class_id) {
     case AttrDefaultRelationId:
-        return purpose_of_generated(object);
+        return purpose_of_default(expression::find_default(object));
     case ConstraintRelationId:
         return purpose_of_check(object);
     case StatisticExtRelationId:
@@ -195,16 +198,6 @@ bool try_domain(const List *stored, Oid domain, const std::int64_t *numbers, int
     });
 }
 
-// Whether a column is of a type with a modifier, or of a domain over it: the server fails where a
-// modifier is not one of the type.
-bool is_type_of(const expression::Default &column, Oid type, std::int32_t type_modifier) {
-    Oid found = InvalidOid;
-    std::int32_t modifier = -1;
-    Oid collation = InvalidOid;
-    get_atttypetypmodcoll(column.relation, column.attribute, &found, &modifier, &collation);
-    return getBaseTypeAndTypmod(found, &modifier) == type && modifier == type_modifier;
-}
-
 // The bound of a partition as an expression over the columns of the whole; nullptr: it has none.
 Node *bound_of(Oid partition, Relation whole) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(partition));
@@ -223,21 +216,24 @@ Node *bound_of(Oid partition, Relation whole) {
 
 } // namespace
 
-bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
-                 const std::int64_t *numbers, int count, Outcome *outcomes) {
+bool try_default(Oid attrdef, Oid sequence, const std::int64_t *numbers, int count,
+                 Outcome *outcomes) {
     const expression::Default column = expression::find_default(attrdef);
     Node *tree = expression::with_calls_as(column.tree, sequence,
                                            reinterpret_cast<Node *>(number_parameter()));
     const Oid owner = server::owner_of(column.relation);
     if (tree == nullptr || !acting_role::may_become(owner))
         return false;
-    if (type_modifier != -1 && !is_type_of(column, type, type_modifier))
-        return false;
+    Purpose purpose = purpose_of_default(column);
+    // The checks of a domain are tried apart.
+    purpose.type = getBaseTypeAndTypmod(purpose.type, &purpose.type_modifier);
+    widen(purpose);
     return as_nobody([&] {
         // The conversion to the type that the column has today is not the one that it will need.
         tree = strip_implicit_coercions(tree);
-        tree = coerce_to_target_type(nullptr, tree, exprType(tree), type, type_modifier,
-                                     COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+        tree = coerce_to_target_type(nullptr, tree, exprType(tree), purpose.type,
+                                     purpose.type_modifier, COERCION_ASSIGNMENT,
+                                     COERCE_IMPLICIT_CAST, -1);
         return tree != nullptr && evaluate(tree, numbers, count, outcomes);
     });
 }
@@ -254,7 +250,7 @@ bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64
         return false;
     return as_nobody([&] {
         bool is_tried = false;
-        auto *more = server::allocate_array<Outcome>(static_cast<std::size_t>(count));
+        auto *more = server::allocate_array<Outcome>(count);
         for (int i = 0; i < list_length(stored); ++i) {
             auto *tree = static_cast<Node *>(list_nth(stored, i));
             if (tree == nullptr || !names_alone(tree, attribute))

@@ -14,11 +14,12 @@ namespace snowflake::trial {
 using Outcome = const char *;
 
 // Evaluates a column default once for each number, which stands for the calls of nextval on the
-// sequence, and converts the values to a type as an INSERT would. Returns false, with nothing
-// evaluated, if the expression is volatile, if the default calls no nextval on the sequence, or if
-// the current role may not act for the owner. Raises the errors of the expression.
-bool try_default(Oid attrdef, Oid sequence, Oid type, std::int32_t type_modifier,
-                 const std::int64_t *numbers, int count, Outcome *outcomes);
+// sequence, and converts the values to the type of the column as an INSERT would: bigint where it
+// is a smaller integer, the base type where it is a domain. Returns false, with nothing evaluated,
+// if the expression is volatile, if the default calls no nextval on the sequence, or if the current
+// role may not act for the owner. Raises the errors of the expression.
+bool try_default(Oid attrdef, Oid sequence, const std::int64_t *numbers, int count,
+                 Outcome *outcomes);
 
 // Evaluates the expressions of a CHECK constraint, a generated column (class pg_attrdef), an index
 // or extended statistics once for each number, as the server will understand them when the column

@@ -1,33 +1,6 @@
 -- Trials of expressions with IDs: they are evaluated, as nobody, unless they are volatile. An error that small
 -- numbers raise as well says nothing of IDs.
 
--- Returns the defaults that take a number from a sequence by more than a call of nextval, with the types that their
--- columns will have.
-CREATE FUNCTION snowflake._conversion_trials(
-        seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
-        OUT attrdef oid, OUT type oid, OUT typmod integer)
-    RETURNS SETOF record
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT c.attrdef,
-               CASE WHEN y.typbasetype <> 0 THEN y.typbasetype
-                    WHEN c.widened OR snowflake._is_small(y.oid)
-                                      AND c.relid IN (SELECT d.relid FROM unnest(dependents) d
-                                                          WHERE d.kind = 'view')
-                    THEN 'bigint'::regtype
-                    ELSE y.oid END,
-               CASE WHEN y.typtype = 'd' THEN y.typtypmod WHEN c.widened THEN -1 ELSE a.atttypmod END
-            FROM unnest(columns) c
-            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
-            JOIN pg_type y ON y.oid = a.atttypid
-            WHERE c.draws
-              AND NOT snowflake._is_call(c.attrdef, seq)
-              AND (y.oid < 16384 OR y.typbasetype BETWEEN 1 AND 16383);
-END
-$function$;
-
 -- Returns IDs of a layout to try, which are not far from a number: of one tick, of two nodes and of two ticks.
 CREATE FUNCTION snowflake._ids_near(number bigint, layout snowflake.layout)
     RETURNS bigint[]
@@ -45,14 +18,14 @@ CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
 -- Something to try with IDs: a default that takes them from a sequence, or what an object makes of a column.
 CREATE TYPE snowflake._trial AS (
     class oid, object oid, attnum smallint,
-    seq regclass, type oid, typmod integer); -- of a default; NULL for another object
+    seq regclass); -- of a default; NULL for another object
 
 -- Returns what comes of a trial with numbers; NULL: it was not tried.
 CREATE FUNCTION snowflake._outcomes(trial snowflake._trial, numbers bigint[])
     RETURNS text[]
     LANGUAGE sql STABLE PARALLEL UNSAFE
     RETURN CASE WHEN trial.seq IS NULL THEN snowflake._try_stored(trial.class, trial.object, trial.attnum, numbers)
-                ELSE snowflake._try_default(trial.object, trial.seq, trial.type, trial.typmod, numbers) END;
+                ELSE snowflake._try_default(trial.object, trial.seq, numbers) END;
 
 -- Returns what is wrong with an expression that gets IDs of a layout; NULL: nothing, or it cannot be tried.
 CREATE FUNCTION snowflake._fault_of(
@@ -126,13 +99,13 @@ BEGIN
 END
 $function$;
 
--- Tells whether a default can be tried at all, for a column of this type.
-CREATE FUNCTION snowflake._can_be_tried(attrdef oid, seq regclass, type oid, typmod integer)
+-- Tells whether a default can be tried at all.
+CREATE FUNCTION snowflake._can_be_tried(attrdef oid, seq regclass)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    RETURN snowflake._try_default(attrdef, seq, type, typmod, '{}') IS NOT NULL;
+    RETURN snowflake._try_default(attrdef, seq, '{}') IS NOT NULL;
 EXCEPTION WHEN OTHERS THEN
     RETURN false;
 END

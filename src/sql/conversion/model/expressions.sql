@@ -63,8 +63,7 @@ CREATE FUNCTION snowflake._default_form_replaced(
     SET quote_all_identifiers = off;
 
 -- Returns what a default makes of each number from the sequence; NULL: it was not tried.
-CREATE FUNCTION snowflake._try_default(
-        attrdef oid, seq regclass, type oid, typmod integer, numbers bigint[])
+CREATE FUNCTION snowflake._try_default(attrdef oid, seq regclass, numbers bigint[])
     RETURNS text[]
     AS 'MODULE_PATHNAME', 'snowflake_try_default'
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE;

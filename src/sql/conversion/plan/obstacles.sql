@@ -148,10 +148,7 @@ BEGIN
                    OR (base.oid = 'numeric'::regtype AND base.mod >= 4
                        AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < digits)
                    OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod - 4 BETWEEN 0 AND digits - 1))
-              AND NOT EXISTS (
-                  SELECT FROM snowflake._conversion_trials(seq, columns, dependents) trial
-                      WHERE trial.attrdef = c.attrdef
-                        AND snowflake._can_be_tried(trial.attrdef, seq, trial.type, trial.typmod));
+              AND NOT coalesce(c.draws AND NOT snowflake._is_call(c.attrdef, seq) AND snowflake._can_be_tried(c.attrdef, seq), false);
 END
 $function$;
 
@@ -169,11 +166,9 @@ BEGIN
         SELECT format('default of column %I of table %s is unfit for IDs (%s): %s', c.attname, c.relid,
                       fault, c.old_default)
             FROM unnest(columns) c
-            JOIN snowflake._conversion_trials(seq, columns, dependents) trial ON trial.attrdef = c.attrdef
             CROSS JOIN LATERAL snowflake._fault_of(
-                ROW('pg_attrdef'::regclass, trial.attrdef, c.attnum, seq, trial.type, trial.typmod)::snowflake._trial, layout,
-                near => late, tells_apart => true) fault
-            WHERE fault IS NOT NULL;
+                ROW('pg_attrdef'::regclass, c.attrdef, c.attnum, seq)::snowflake._trial, layout, near => late, tells_apart => true) fault
+            WHERE c.draws AND NOT snowflake._is_call(c.attrdef, seq) AND fault IS NOT NULL;
     -- The others are tried only where the column is known to get nothing but IDs.
     IF NOT EXISTS (SELECT FROM unnest(columns) c WHERE c.draws) THEN
         RETURN;
@@ -209,7 +204,7 @@ BEGIN
                                AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
             CROSS JOIN LATERAL snowflake._computed_from(c.relid, c.attnum) x
             CROSS JOIN LATERAL snowflake._fault_of(
-                ROW(x.class, x.object, c.attnum, NULL, NULL, NULL)::snowflake._trial, layout,
+                ROW(x.class, x.object, c.attnum, NULL)::snowflake._trial, layout,
                 near => CASE WHEN snowflake._is_usable_now(layout) THEN snowflake.from_timestamp(clock_timestamp(), layout) ELSE late END,
                 tells_apart => x.is_unique) fault
             WHERE fault IS NOT NULL AND NOT c.is_strangers;
