@@ -4,10 +4,12 @@
 -- such as the registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
 DO $install$
 DECLARE
-    given record;
+    made record;
 BEGIN
-    FOR given IN
-        SELECT o.kind, o.name, CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END AS role
+    FOR made IN
+        SELECT o.kind, o.name,
+               (SELECT string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ')
+                    FROM aclexplode(o.rights) a WHERE a.grantee <> o.owner) AS grantees
             FROM pg_depend d
             JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
             JOIN (SELECT tableoid, oid, 'TABLE', oid::regclass::text, relowner, relacl FROM pg_class
@@ -16,11 +18,13 @@ BEGIN
                   UNION ALL
                   SELECT tableoid, oid, 'TYPE', oid::regtype::text, typowner, typacl FROM pg_type) o(class, oid, kind, name, owner, rights)
               ON o.class = d.classid AND o.oid = d.objid
-            CROSS JOIN LATERAL (SELECT DISTINCT a.grantee FROM aclexplode(o.rights) a WHERE a.grantee <> o.owner) x
+            WHERE o.rights IS NOT NULL
     LOOP
-        EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', given.kind, given.name, given.role);
-        IF given.kind <> 'TABLE' THEN
-            EXECUTE format('GRANT ALL ON %s %s TO PUBLIC', given.kind, given.name);
+        IF made.grantees IS NOT NULL THEN
+            EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', made.kind, made.name, made.grantees);
+        END IF;
+        IF made.kind <> 'TABLE' THEN
+            EXECUTE format('GRANT ALL ON %s %s TO PUBLIC', made.kind, made.name);
         END IF;
     END LOOP;
 END

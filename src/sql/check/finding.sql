@@ -38,7 +38,9 @@ CREATE FUNCTION snowflake._typed_widening(
 DECLARE
     single constant snowflake._conversion_column := snowflake._column_to_widen(tab, col);
     alone constant text := snowflake._widen_command(tab, col);
-    command constant text := coalesce(snowflake._widen_command(tab, col, seq), alone);
+    -- A conversion alters no column of a stranger.
+    command constant text := CASE WHEN snowflake._is_taken_along(snowflake._owner(seq), snowflake._owner(tab))
+                                  THEN snowflake._widen_command(tab, col, seq) ELSE alone END;
 BEGIN
     RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(single) o LIMIT 1),
                     (SELECT '-- Drop what uses it, and make it again afterwards: ' || alone

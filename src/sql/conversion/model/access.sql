@@ -119,6 +119,19 @@ BEGIN
 END
 $function$;
 
+-- Returns the role that owns what belongs to the owner of the database, whoever that is; any other owner itself.
+CREATE FUNCTION snowflake._acting_owner(owner oid)
+    RETURNS oid
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF owner <> 'pg_database_owner'::regrole THEN
+        RETURN owner;
+    END IF;
+    RETURN (SELECT datdba FROM pg_database WHERE datname = current_database());
+END
+$function$;
+
 -- Tells whether the conversion of a sequence takes along what another role owns: the same role, one that the owner
 -- is a member of, a superuser, or the caller. Naming a sequence in a default needs no right on it. What belongs to a
 -- stranger, a role that the owner of the sequence has nothing to do with, must neither change nor hold up the
@@ -135,7 +148,7 @@ BEGIN
     END IF;
     RETURN other_owner IN (
         WITH RECURSIVE membership(role) AS (
-            SELECT sequence_owner
+            SELECT snowflake._acting_owner(sequence_owner)
             UNION
             SELECT m.roleid
                 FROM membership
@@ -164,8 +177,7 @@ CREATE FUNCTION snowflake._owner_of_schema(schema oid)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    RETURN (SELECT CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE n.nspowner END
-                FROM pg_namespace n JOIN pg_database b ON b.datname = current_database() WHERE n.oid = schema);
+    RETURN (SELECT snowflake._acting_owner(n.nspowner) FROM pg_namespace n WHERE n.oid = schema);
 END
 $function$;
 
