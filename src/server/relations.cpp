@@ -137,6 +137,9 @@ void hold_schema(Oid schema, Oid role) {
                 ERROR, errcode(ERRCODE_OBJECT_IN_USE),
                 errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
                 errhint("Call the function again."));
+        // Open sessions plan anew then: a plan in a trigger function has the type of a column that
+        // is widened, and the server would fail there for as long as the session lasts.
+        CacheInvalidateHeapTuple(schemas, found, nullptr);
     }
     systable_endscan(scan);
     table_close(schemas, NoLock);
