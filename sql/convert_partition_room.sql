@@ -61,6 +61,11 @@ CREATE OPERATOR CLASS own_order FOR TYPE bigint USING btree AS
 CREATE TABLE ordered (id bigserial) PARTITION BY RANGE (id own_order);
 CREATE TABLE ordered_1 PARTITION OF ordered FOR VALUES FROM (1) TO (2);
 SELECT snowflake.convert_sequence_to_snowflake('ordered_id_seq');
+-- A partition for each key is made with the key.
+CREATE TABLE tenant (id bigserial PRIMARY KEY);
+CREATE TABLE of_tenant (tenant_id bigint REFERENCES tenant) PARTITION BY LIST (tenant_id);
+CREATE TABLE of_tenant_1 PARTITION OF of_tenant FOR VALUES IN (1);
+SELECT snowflake.convert_sequence_to_snowflake('tenant_id_seq');
 -- Converted already, a table whose partitions end is no obstacle to anything.
 DROP TABLE ranged_default_1;
 SELECT count(*) FROM snowflake.conversion_plan('ranged_id_seq');

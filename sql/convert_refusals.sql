@@ -50,9 +50,26 @@ CREATE INDEX of_one ON computed_there ((computed_id::integer));
 CREATE INDEX of_two ON computed_there ((coalesce(other, computed_id::integer)));
 CREATE INDEX of_digit ON computed_there ((computed_id % 10)) WHERE computed_id > 5;
 CREATE STATISTICS of_both ON (computed_id::integer), other FROM computed_there;
+CREATE INDEX of_three ON computed_there (((computed_id + 0)::integer), (computed_id % 10), other);
+CREATE INDEX of_some ON computed_there ((computed_id::integer)) WHERE computed_id < 1000;
+CREATE UNIQUE INDEX of_few ON computed_there ((CASE WHEN computed_id < 1000 THEN 'K' || computed_id END));
+CREATE TABLE computed_bigint (computed_id bigint REFERENCES computed, low integer GENERATED ALWAYS AS (computed_id / 100) STORED);
+CREATE DOMAIN computed_key AS bigint;
+CREATE TABLE computed_domain (computed_id computed_key REFERENCES computed CHECK (computed_id < 1000),
+                              code varchar(10) GENERATED ALWAYS AS ('A-' || computed_id) STORED);
 SELECT snowflake.convert_sequence_to_snowflake('computed_id_seq', waive => 'generated');
 SELECT count(*) FROM snowflake.conversion_plan('computed_id_seq', target => 'bigint', waive => 'generated') WHERE command ~ 'TYPE bigint';
-DROP TABLE computed, computed_there;
+DROP TABLE computed, computed_there, computed_bigint, computed_domain;
+DROP DOMAIN computed_key;
+-- What nobody may do says nothing of IDs.
+CREATE TABLE shards (least bigint);
+CREATE FUNCTION shard_of(key bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql SET search_path = refused AS $$
+BEGIN
+    RETURN CASE WHEN key > 1000 THEN (SELECT max(least) FROM shards) ELSE 0 END;
+END $$;
+CREATE TABLE sharded (id bigserial PRIMARY KEY, shard bigint GENERATED ALWAYS AS (shard_of(id)) STORED);
+SELECT snowflake.convert_sequence_to_snowflake('sharded_id_seq');
+DROP TABLE sharded, shards;
 -- A domain has the length of what it is made from.
 CREATE SEQUENCE packed;
 CREATE DOMAIN packed_text AS varchar(20);

@@ -299,6 +299,9 @@ SELECT snowflake.get_node(0);
 ALTER DATABASE :"database" SET snowflake.convert_new_columns = on;
 \c -
 SELECT current_setting('snowflake.convert_new_columns');
+-- What is computed from the column is tried.
+CREATE TABLE made.short (id bigserial, code varchar(10) GENERATED ALWAYS AS ('A-' || id) STORED);
+INSERT INTO made.short DEFAULT VALUES RETURNING *;
 CREATE TABLE made.by_database (id serial);
 SELECT * FROM made.columns('by_database');
 ALTER DATABASE :"database" RESET snowflake.convert_new_columns;

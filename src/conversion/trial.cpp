@@ -80,9 +80,13 @@ struct Purpose {
     std::int32_t type_modifier = -1;
 };
 
-// A small integer that gets IDs, or what is made from them, becomes wider itself.
+bool is_small(Oid type) {
+    return type == INT2OID || type == INT4OID;
+}
+
+// A small integer becomes wider with what it is made from.
 void widen(Purpose &purpose) {
-    if (purpose.type == INT2OID || purpose.type == INT4OID)
+    if (is_small(purpose.type))
         purpose.type = INT8OID;
 }
 
@@ -91,7 +95,6 @@ Purpose purpose_of_default(const expression::Default &column) {
     Oid collation = InvalidOid;
     get_atttypetypmodcoll(column.relation, column.attribute, &purpose.type, &purpose.type_modifier,
                           &collation);
-    widen(purpose);
     return purpose;
 }
 
@@ -127,6 +130,35 @@ Purpose purpose_of(Oid class_id, Oid object) {
     default:
         return {};
     }
+}
+
+// Whether an index holds some rows only.
+bool is_partial(Oid index) {
+    HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const bool has_predicate = !heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+    ReleaseSysCache(tuple);
+    return has_predicate;
+}
+
+// Returns what the server evaluates of each row, as a list of expressions. What a partial index
+// holds is evaluated of some rows: only its predicate is of all, whose parts are in an order.
+List *evaluated_of(Oid class_id, Oid object, const List *stored) {
+    List *all = NIL;
+    const bool has_predicate = class_id == RelationRelationId && is_partial(object);
+    for (int i = has_predicate ? list_length(stored) - 1 : 0; i < list_length(stored); ++i) {
+        auto *tree = static_cast<Node *>(list_nth(stored, i));
+        if (tree == nullptr)
+            continue;
+        if (!IsA(tree, List))
+            all = lappend(all, tree);
+        else if (has_predicate)
+            all = lappend(all, make_ands_explicit(reinterpret_cast<List *>(tree)));
+        else
+            all = list_concat(all, reinterpret_cast<const List *>(tree));
+    }
+    return all;
 }
 
 // Whether an expression names one column of its relation, and nothing else of it.
@@ -241,21 +273,23 @@ bool try_default(Oid attrdef, Oid sequence, const std::int64_t *numbers, int cou
 bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64_t *numbers,
                 int count, Outcome *outcomes) {
     const List *stored = expression::stored_in(class_id, object);
-    const Purpose purpose = stored == NIL ? Purpose{} : purpose_of(class_id, object);
+    Purpose purpose = stored == NIL ? Purpose{} : purpose_of(class_id, object);
     if (OidIsValid(purpose.domain))
         return try_domain(stored, purpose.domain, numbers, count, outcomes);
     const Oid owner = server::owner_of(purpose.relation);
     char *column = get_attname(purpose.relation, attribute, true);
     if (!OidIsValid(owner) || column == nullptr || !acting_role::may_become(owner))
         return false;
+    if (is_small(get_atttype(purpose.relation, attribute)))
+        widen(purpose);
     return as_nobody([&] {
         bool is_tried = false;
         auto *more = server::allocate_array<Outcome>(count);
-        for (int i = 0; i < list_length(stored); ++i) {
-            auto *tree = static_cast<Node *>(list_nth(stored, i));
-            if (tree == nullptr || !names_alone(tree, attribute))
-                continue;
-            Node *again = parse_again(tree, purpose, column);
+        const List *evaluated = evaluated_of(class_id, object, stored);
+        for (int i = 0; i < list_length(evaluated); ++i) {
+            auto *tree = static_cast<Node *>(list_nth(evaluated, i));
+            Node *again =
+                names_alone(tree, attribute) ? parse_again(tree, purpose, column) : nullptr;
             if (again != nullptr && evaluate(again, numbers, count, is_tried ? more : outcomes))
                 is_tried = true;
         }

@@ -23,9 +23,9 @@ bool try_default(Oid attrdef, Oid sequence, const std::int64_t *numbers, int cou
 
 // Evaluates the expressions of a CHECK constraint, a generated column (class pg_attrdef), an index
 // or extended statistics once for each number, as the server will understand them when the column
-// is a bigint: those that name this column alone, or the value of a domain over bigint. The
-// outcomes are those of the first, for a generated column as it will hold them. Returns and raises
-// as try_default() does, but whoever owns a domain.
+// is a bigint: those that name this column alone, and of a partial index only the predicate, or the
+// value of a domain over bigint. The outcomes are those of the first, for a generated column as it
+// will hold them. Returns and raises as try_default() does, but whoever owns a domain.
 bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64_t *numbers,
                 int count, Outcome *outcomes);
 

@@ -15,6 +15,13 @@ CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT snowflake.make_id(described.last_timestamp, 0, 0, layout) / 1000 * 986 FROM snowflake.describe(layout) described);
 
+-- Tells whether a column of a type holds IDs as numbers, or does so once it is widened.
+CREATE FUNCTION snowflake._holds_ids(type oid)
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN snowflake._base_type(type) IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+           OR type = 'snowflake.id'::regtype;
+
 -- Something to try with IDs: a default that takes them from a sequence, or what an object makes of a column.
 CREATE TYPE snowflake._trial AS (
     class oid, object oid, attnum smallint,
@@ -50,14 +57,17 @@ BEGIN
     many := snowflake._outcomes(trial, ids);
     IF tells_apart
        AND (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
-       AND (SELECT count(DISTINCT x) FROM unnest(many) x) < cardinality(ids)
+       AND (SELECT count(DISTINCT x) < count(x) FROM unnest(many) x) -- nulls are distinct
        -- An expression that gives another value each time says nothing.
        AND many = snowflake._outcomes(trial, ids) THEN
         RETURN 'different IDs give the same value';
     END IF;
     RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-    RETURN nullif(SQLERRM, failure);
+EXCEPTION
+    WHEN syntax_error_or_access_rule_violation THEN
+        RETURN NULL; -- what nobody may do or name says nothing of IDs
+    WHEN OTHERS THEN
+        RETURN nullif(SQLERRM, failure);
 END
 $function$;
 
@@ -134,8 +144,11 @@ BEGIN
         RETURN 'no ID satisfies it';
     END IF;
     RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-    RETURN nullif(SQLERRM, failure);
+EXCEPTION
+    WHEN syntax_error_or_access_rule_violation THEN
+        RETURN NULL; -- what nobody may do or name says nothing of IDs
+    WHEN OTHERS THEN
+        RETURN nullif(SQLERRM, failure);
 END
 $function$;
 
@@ -171,7 +184,9 @@ BEGIN
             JOIN pg_partitioned_table p ON p.partrelid = c.relid
             JOIN pg_class t ON t.oid = c.relid
             JOIN pg_namespace n ON n.oid = t.relnamespace
-            WHERE NOT c.is_strangers AND NOT c.widened AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
+            WHERE NOT c.is_strangers AND NOT c.widened AND p.partdefid = 0
+              -- A partition for each key that is referenced is made with that.
+              AND (p.partstrat = 'r' OR p.partstrat = 'l' AND c.draws)
               AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.relid)
               AND NOT EXISTS (SELECT FROM pg_inherits
                                   WHERE inhparent = c.relid

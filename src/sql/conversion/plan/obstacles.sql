@@ -188,8 +188,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
             CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws, layout) fault
-            WHERE fault IS NOT NULL AND k.coninhcount = 0
-              AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
+            WHERE fault IS NOT NULL AND k.coninhcount = 0 AND NOT c.is_strangers AND snowflake._holds_ids(a.atttypid)
               AND NOT EXISTS (SELECT FROM unnest(columns) other
                                   JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
                                   WHERE other.draws AND b.atttypid = a.atttypid
@@ -200,8 +199,7 @@ BEGIN
                                    WHEN 'pg_class'::regclass THEN pg_get_indexdef(x.object)
                                    ELSE pg_get_statisticsobjdef(x.object) END)
             FROM unnest(columns) c
-            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
-                               AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'snowflake.id'::regtype)
+            JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum AND snowflake._holds_ids(a.atttypid)
             CROSS JOIN LATERAL snowflake._computed_from(c.relid, c.attnum) x
             CROSS JOIN LATERAL snowflake._fault_of(
                 ROW(x.class, x.object, c.attnum, NULL)::snowflake._trial, layout,

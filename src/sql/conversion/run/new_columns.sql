@@ -118,6 +118,7 @@ BEGIN
               AND NOT EXISTS (SELECT FROM pg_depend other
                                   WHERE other.refclassid = 'pg_class'::regclass AND other.refobjid = seq
                                     AND NOT (other.classid = 'pg_attrdef'::regclass AND other.objid = f.oid))
+              AND NOT EXISTS (SELECT FROM snowflake._computed_from(t.oid, a.attnum))
               AND NOT EXISTS (SELECT FROM pg_constraint k
                                   WHERE k.conrelid = t.oid
                                     AND (k.contype NOT IN ('p', 'u', 'n', 'f') OR k.contype = 'f' AND a.attnum = ANY (k.conkey)))
