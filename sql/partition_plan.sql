@@ -185,7 +185,10 @@ CREATE TABLE visits (id bigint NOT NULL DEFAULT snowflake.nextval());
 SET timezone = 'Asia/Kathmandu';
 CREATE TABLE read AS SELECT * FROM snowflake.partition_plan('visits', '1 month', ahead => 2, since => '2080-01-01');
 SET timezone = 'UTC';
+BEGIN;
 SELECT command FROM read WHERE command IS NOT NULL ORDER BY step \gexec
+SHOW timezone;
+COMMIT;
 SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'visits'::regclass ORDER BY 1;
 SHOW timezone;
 DROP TABLE visits, read;

@@ -101,11 +101,11 @@ void snowflake_announcer_main(Datum setting) {
     memcpy(&order, MyBgworkerEntry->bgw_extra, sizeof order);
     BackgroundWorkerUnblockSignals();
     BackgroundWorkerInitializeConnectionByOid(order.database, InvalidOid, 0);
+    StartTransactionCommand();
     // The server gives a worker the settings of its database, too: it acts as nobody else, and
     // waits.
-    SetConfigOption("role", "none", PGC_SUSET, PGC_S_OVERRIDE);
+    SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
     SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
-    StartTransactionCommand();
     if (TransactionIdIsValid(order.after))
         XactLockTableWait(order.after, nullptr, nullptr, XLTW_None);
     XactReadOnly = false;

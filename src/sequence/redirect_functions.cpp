@@ -44,4 +44,12 @@ Datum snowflake_redirects_nextval(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(redirect_switch::is_on(fcinfo->flinfo->fn_oid));
 }
 
+// _applies_rows() returns boolean
+SNOWFLAKE_FUNCTION(snowflake_applies_rows);
+Datum snowflake_applies_rows(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    PG_RETURN_BOOL(SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
+                   MyBackendType != B_BACKEND);
+}
+
 } // extern "C"

@@ -275,8 +275,9 @@ std::int64_t glimpse_size(Oid relid) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
     if (!HeapTupleIsValid(tuple))
         return no_value;
-    auto pages =
-        static_cast<BlockNumber>(reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relpages);
+    // ANALYZE notes -1 pages for a partitioned table.
+    const auto noted = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relpages;
+    auto pages = static_cast<BlockNumber>(std::max(noted, 0));
     ReleaseSysCache(tuple);
     if (ConditionalLockRelationOid(relid, AccessShareLock)) {
         Relation relation = try_relation_open(relid, NoLock);

@@ -577,7 +577,8 @@ TEST(Settings, OfADatabaseDoNotKeepItsNumberFromTheRegistry) {
     const Server server(0, settings);
     create(server);
     Session(server).run("CREATE ROLE app");
-    for (const char *setting : {"snowflake.node = 7", "lock_timeout = '1ms'", "role = app"})
+    for (const char *setting : {"snowflake.node = 7", "lock_timeout = '1ms'",
+                                "session_authorization = app", "role = app"})
         Session(server).run(std::string("ALTER DATABASE postgres SET ") + setting);
     EXPECT_EQ(Session(server).number(node), 7);
     wait_for(server, "SELECT coalesce(max(node), 0) FROM snowflake.cluster", "7");

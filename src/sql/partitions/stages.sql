@@ -129,11 +129,12 @@ CREATE FUNCTION snowflake._run_partitioning(request snowflake._partition_request
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET row_security = off
+    SET TimeZone = 'UTC' -- lets the server take back what follows when the function ends
     AS $function$
 DECLARE
     state snowflake._conversion_state;
 BEGIN
-    PERFORM set_config('TimeZone', coalesce(request.zone, current_setting('TimeZone')), true); -- until the function ends
+    PERFORM set_config('TimeZone', request.zone, true);
     state := snowflake._conversion_run(snowflake._request(NULL, stage => stage, partitioning => request), caller_search_path);
     IF stage <> 'limit' THEN
         state := snowflake._as_of_now('SELECT snowflake._require_same_references($1)', state);
@@ -173,5 +174,6 @@ CREATE FUNCTION snowflake._merge_partitions(tab regclass)
     RETURNS integer
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-    SELECT snowflake._run_partitioning(snowflake._partition_request(tab), 'merge', pg_catalog.current_setting('search_path'))
+    SELECT snowflake._run_partitioning(snowflake._partition_request(tab, zone => pg_catalog.current_setting('TimeZone')), 'merge',
+                                       pg_catalog.current_setting('search_path'))
 $function$;

@@ -46,9 +46,8 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake._redirect', '');
 -- such a process has it.
 CREATE FUNCTION snowflake._applies_rows()
     RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL RESTRICTED
-    RETURN current_setting('session_replication_role') = 'replica'
-           AND EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type <> 'client backend');
+    AS 'MODULE_PATHNAME', 'snowflake_applies_rows'
+    LANGUAGE C STABLE PARALLEL RESTRICTED;
 
 -- Switches the redirect on for a row that a superuser's restore writes. What another role writes is only said, and acts no more
 -- when a superuser restores a dump of it. Another server's row says nothing of this one, and must

@@ -93,7 +93,8 @@ BEGIN
 END
 $function$;
 
--- Describes the routines that use a sequence by its name in their texts, as the server's own functions take it.
+-- Describes the routines that call the server's own functions on a sequence by its name in their texts. Without a schema it is
+-- that of a routine's own schema, if there are others of the name.
 CREATE FUNCTION snowflake._hints_of_calls(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -103,12 +104,18 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT format('%s calls the server''s own %s, and names sequence %s: SELECT snowflake.redirect_nextval(), or let it call snowflake.%2$s',
-                      pg_describe_object('pg_proc'::regclass, body.routine, 0), call.name, part.seq)
+        SELECT DISTINCT format('%s calls the server''s own %s on sequence %s: SELECT snowflake.redirect_nextval(), or let it call snowflake.%2$s',
+                               pg_describe_object('pg_proc'::regclass, p.oid, 0), lower(call.parts[1]), part.seq)
             FROM snowflake._texts(part.owner) body
+            JOIN pg_proc p ON p.oid = body.routine
             JOIN pg_class s ON s.oid = part.seq
-            CROSS JOIN LATERAL (VALUES ('nextval'), ('currval')) call(name)
-            WHERE body.source ~* ('(?<!snowflake\s*[.]\s*)\m' || call.name || '\M') AND snowflake._names_word(body.source, s.relname);
+            JOIN pg_namespace n ON n.oid = s.relnamespace
+            CROSS JOIN LATERAL regexp_matches(body.source, '(?<!snowflake\s*[.]\s*)\m(nextval|currval)\s*[(]\s*''([^'']*)''', 'gi') call(parts)
+            CROSS JOIN LATERAL replace(call.parts[2], '"', '') named
+            WHERE lower(named) = lower(n.nspname || '.' || s.relname)
+               OR lower(named) = lower(s.relname)
+                  AND (p.pronamespace = s.relnamespace
+                       OR NOT EXISTS (SELECT FROM pg_class other WHERE other.relname = s.relname AND other.oid <> s.oid));
 END
 $function$;
 
