@@ -144,8 +144,8 @@ BEGIN
             ) s(what)
             WHERE c.widened AND NOT part.online;
     IF EXISTS (SELECT FROM unnest(part.columns) c WHERE c.widened) THEN
-        RETURN NEXT 'a statement that a session has prepared, and that returns a widened column, fails with "cached plan must '
-                    'not change result type": let sessions reconnect, or run DEALLOCATE ALL';
+        RETURN NEXT 'statements that a session has prepared fail if they return a widened column ("cached plan must not change '
+                    'result type") or get new IDs: let it reconnect, or run DEALLOCATE ALL';
     END IF;
 END
 $function$;
