@@ -366,6 +366,13 @@ Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
+// _plan_anew(regclass) returns void
+SNOWFLAKE_FUNCTION(snowflake_plan_anew);
+Datum snowflake_plan_anew(PG_FUNCTION_ARGS) {
+    relations::plan_anew(PG_GETARG_OID(0));
+    PG_RETURN_VOID();
+}
+
 // _wait_for_holders(oid) returns void
 SNOWFLAKE_FUNCTION(snowflake_wait_for_holders);
 Datum snowflake_wait_for_holders(PG_FUNCTION_ARGS) {

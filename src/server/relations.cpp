@@ -137,9 +137,6 @@ void hold_schema(Oid schema, Oid role) {
                 ERROR, errcode(ERRCODE_OBJECT_IN_USE),
                 errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
                 errhint("Call the function again."));
-        // Open sessions plan anew then: a plan in a trigger function has the type of a column that
-        // is widened, and the server would fail there for as long as the session lasts.
-        CacheInvalidateHeapTuple(schemas, found, nullptr);
     }
     systable_endscan(scan);
     table_close(schemas, NoLock);
@@ -177,6 +174,19 @@ Relation open(Oid relation, LOCKMODE mode) {
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("cannot access temporary or unlogged relations during recovery"));
     return opened;
+}
+
+// The server plans all anew when a schema has changed.
+void plan_anew(Oid relation) {
+    if (!is_at_hand(relation))
+        return;
+    Relation schemas = table_open(NamespaceRelationId, AccessShareLock);
+    HeapTuple any = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+    if (HeapTupleIsValid(any)) {
+        CacheInvalidateHeapTuple(schemas, any, nullptr);
+        ReleaseSysCache(any);
+    }
+    table_close(schemas, AccessShareLock);
 }
 
 bool own_as_serial(Oid sequence) {

@@ -176,6 +176,12 @@ CREATE FUNCTION snowflake._run_path(caller_search_path text)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(btrim(caller_search_path), ''));
 
+-- Lets all sessions plan anew once the transaction is committed, for a table whose column has another type now.
+CREATE FUNCTION snowflake._plan_anew(tab regclass)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_plan_anew'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 -- Runs a conversion, with a search_path for the functions that its commands call, and returns what it worked with.
 CREATE FUNCTION snowflake._conversion_run(request snowflake._conversion_request, caller_search_path text)
     RETURNS snowflake._conversion_state
@@ -196,7 +202,11 @@ BEGIN
                            ELSE snowflake._longest_try() END;
     PERFORM snowflake._rehearse(state);
     PERFORM snowflake._run_steps(state);
-    RETURN snowflake._as_of_now('SELECT snowflake._require_outcome($1)', state);
+    state := snowflake._as_of_now('SELECT snowflake._require_outcome($1)', state);
+    IF coalesce(request.stage, 'swap') = 'swap' THEN
+        PERFORM snowflake._plan_anew(c.relid) FROM unnest((state.part).columns) c WHERE c.widened LIMIT 1;
+    END IF;
+    RETURN state;
 END
 $function$;
 

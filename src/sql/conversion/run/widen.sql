@@ -74,6 +74,7 @@ BEGIN
     PERFORM snowflake._hold_names(locked);
     PERFORM snowflake._as_of_now('SELECT snowflake._require_widening($1)', altered);
     PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
+    PERFORM snowflake._plan_anew(tab);
 END
 $function$;
 
