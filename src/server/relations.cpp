@@ -178,7 +178,10 @@ Relation open(Oid relation, LOCKMODE mode) {
 
 // The server plans all anew when a schema has changed.
 void plan_anew(Oid relation) {
-    if (!is_at_hand(relation))
+    Relation table = open(relation, AccessShareLock);
+    const bool is_new = table->rd_createSubid != InvalidSubTransactionId;
+    relation_close(table, NoLock);
+    if (is_new)
         return;
     Relation schemas = table_open(NamespaceRelationId, AccessShareLock);
     HeapTuple any = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(PG_CATALOG_NAMESPACE));

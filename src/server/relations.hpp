@@ -27,10 +27,10 @@ Relation open(Oid relation, LOCKMODE mode);
 // 42501 if neither may use the schema, and 55006 if it was changed at the same moment.
 void hold_schema(Oid schema, Oid role);
 
-// Lets all sessions of the database plan anew once the transaction is committed: the plan of a
-// statement in a trigger function has the type of a column that has been widened, and the server
-// would fail there for as long as the session lasts. Raises 42501 unless the current role has the
-// rights of the owner of the relation.
+// Lets all sessions of the database plan anew once the transaction is committed, unless it has made
+// the table: the plan of a statement in a trigger function has the type of a column that has been
+// widened, and the server would fail there for as long as the session lasts. Raises what open()
+// does.
 void plan_anew(Oid relation);
 
 // Waits until those who hold locks that lock() would wait for have ended their transactions, and

@@ -1,7 +1,7 @@
--- Who may use what. Anybody may call a function, but for those named here, and read a table that is named here.
+-- Rights: anybody may call a function, but for those named here, and read a table that is named here.
 
--- That is so whatever default privileges there are: they give the objects of this script to roles that the script does not know,
--- such as the registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
+-- Default privileges change nothing of it. They give the objects of this script to roles that the script does not know, such as the
+-- registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
 DO $install$
 DECLARE
     made record;

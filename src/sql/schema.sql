@@ -44,7 +44,7 @@ BEGIN
                   HINT = CASE WHEN s.is_update THEN 'As a superuser, run: ALTER SCHEMA snowflake OWNER TO CURRENT_USER;'
                               ELSE 'Let CREATE EXTENSION make the schema: DROP SCHEMA snowflake;' END;
     ELSIF s.creators IS NOT NULL AND s.is_new THEN
-        -- By default privileges. No other session has seen the schema.
+        -- Default privileges give such a right. No other session has seen the schema.
         EXECUTE format('REVOKE ALL ON SCHEMA snowflake FROM %s CASCADE', s.creators);
     ELSIF s.creators IS NOT NULL THEN
         RAISE EXCEPTION 'others than its owner may create objects in schema "snowflake"'

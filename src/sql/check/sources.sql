@@ -146,7 +146,7 @@ BEGIN
                       CASE WHEN numbered.had_ids THEN 'had' ELSE 'holds' END, numbered.seq),
                snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname,
-                         -- It has a converted sequence, which an identity has replaced.
+                         -- The column has a converted sequence, which an identity has replaced.
                          EXISTS (SELECT FROM pg_depend o JOIN pg_sequence owned ON owned.seqrelid = o.objid
                                      WHERE o.classid = 'pg_class'::regclass AND o.deptype = 'a' AND o.refclassid = 'pg_class'::regclass
                                        AND o.refobjid = a.attrelid AND o.refobjsubid = a.attnum

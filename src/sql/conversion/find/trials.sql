@@ -27,12 +27,23 @@ CREATE TYPE snowflake._trial AS (
     class oid, object oid, attnum smallint,
     seq regclass); -- of a default; NULL for another object
 
--- Returns what comes of a trial with numbers; NULL: it was not tried.
-CREATE FUNCTION snowflake._outcomes(trial snowflake._trial, numbers bigint[])
-    RETURNS text[]
-    LANGUAGE sql STABLE PARALLEL UNSAFE
-    RETURN CASE WHEN trial.seq IS NULL THEN snowflake._try_stored(trial.class, trial.object, trial.attnum, numbers)
-                ELSE snowflake._try_default(trial.object, trial.seq, numbers) END;
+-- Tries an expression with numbers.
+CREATE FUNCTION snowflake._outcomes(
+        trial snowflake._trial, numbers bigint[],
+        OUT outcomes text[], -- NULL: it was not tried, or not to the end
+        OUT failure text)    -- NULL: none, or one of what nobody may do or name, which says nothing of the numbers
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    outcomes := CASE WHEN trial.seq IS NULL THEN snowflake._try_stored(trial.class, trial.object, trial.attnum, numbers)
+                     ELSE snowflake._try_default(trial.object, trial.seq, numbers) END;
+EXCEPTION
+    WHEN syntax_error_or_access_rule_violation THEN
+        NULL;
+    WHEN OTHERS THEN
+        failure := SQLERRM;
+END
+$function$;
 
 -- Returns what is wrong with an expression that gets IDs of a layout; NULL: nothing, or it cannot be tried.
 CREATE FUNCTION snowflake._fault_of(
@@ -45,29 +56,17 @@ CREATE FUNCTION snowflake._fault_of(
 DECLARE
     small constant bigint[] := '{1, 2, 3, 4}';
     ids constant bigint[] := snowflake._ids_near(near, layout);
-    few text[];
-    many text[];
-    failure text; -- with any number
+    few constant record := snowflake._outcomes(trial, small);
+    many constant record := snowflake._outcomes(trial, ids);
 BEGIN
-    BEGIN
-        few := snowflake._outcomes(trial, small);
-    EXCEPTION WHEN OTHERS THEN
-        failure := SQLERRM;
-    END;
-    many := snowflake._outcomes(trial, ids);
     IF tells_apart
-       AND (SELECT count(DISTINCT x) FROM unnest(few) x) = cardinality(small)
-       AND (SELECT count(DISTINCT x) < count(x) FROM unnest(many) x) -- nulls are distinct
+       AND (SELECT count(DISTINCT x) FROM unnest(few.outcomes) x) = cardinality(small)
+       AND (SELECT count(DISTINCT x) < count(x) FROM unnest(many.outcomes) x) -- nulls are distinct
        -- An expression that gives another value each time says nothing.
        AND many = snowflake._outcomes(trial, ids) THEN
         RETURN 'different IDs give the same value';
     END IF;
-    RETURN NULL;
-EXCEPTION
-    WHEN syntax_error_or_access_rule_violation THEN
-        RETURN NULL; -- what nobody may do or name says nothing of IDs
-    WHEN OTHERS THEN
-        RETURN nullif(SQLERRM, failure);
+    RETURN nullif(many.failure, few.failure);
 END
 $function$;
 
@@ -109,18 +108,6 @@ BEGIN
 END
 $function$;
 
--- Tells whether a default can be tried at all.
-CREATE FUNCTION snowflake._can_be_tried(attrdef oid, seq regclass)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    AS $function$
-BEGIN
-    RETURN snowflake._try_default(attrdef, seq, '{}') IS NOT NULL;
-EXCEPTION WHEN OTHERS THEN
-    RETURN false;
-END
-$function$;
-
 -- Returns what is wrong with a check of a column, or of its domain, that holds IDs of a layout, or is filled with them;
 -- NULL: nothing, or it cannot be tried. A check that some ID of the present or of later satisfies may be meant. So may a
 -- check that not all small numbers satisfy either, where the column is not filled by the sequence: it chooses among the rows.
@@ -129,26 +116,16 @@ CREATE FUNCTION snowflake._conversion_check_fault(constraint_oid oid, attnum sma
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    small constant bigint[] := '{1, 2, 3, 4, 5, 6, 7, 8}';
-    ids constant bigint[] := snowflake._ids_near(snowflake.from_timestamp(clock_timestamp(), layout), layout)
-                             || snowflake._ids_near(snowflake._late_id(layout), layout);
-    takes_small boolean;
-    failure text; -- with any number
+    trial constant snowflake._trial := ROW('pg_constraint'::regclass, constraint_oid, attnum, NULL);
+    few constant record := snowflake._outcomes(trial, '{1, 2, 3, 4, 5, 6, 7, 8}');
+    many constant record := snowflake._outcomes(
+        trial, snowflake._ids_near(snowflake.from_timestamp(clock_timestamp(), layout), layout)
+               || snowflake._ids_near(snowflake._late_id(layout), layout));
 BEGIN
-    BEGIN
-        takes_small := 't' = ALL (snowflake._try_stored('pg_constraint'::regclass, constraint_oid, attnum, small));
-    EXCEPTION WHEN OTHERS THEN
-        failure := SQLERRM;
-    END;
-    IF 'f' = ALL (snowflake._try_stored('pg_constraint'::regclass, constraint_oid, attnum, ids)) AND (is_filled OR takes_small) THEN
+    IF 'f' = ALL (many.outcomes) AND (is_filled OR 't' = ALL (few.outcomes)) THEN
         RETURN 'no ID satisfies it';
     END IF;
-    RETURN NULL;
-EXCEPTION
-    WHEN syntax_error_or_access_rule_violation THEN
-        RETURN NULL; -- what nobody may do or name says nothing of IDs
-    WHEN OTHERS THEN
-        RETURN nullif(SQLERRM, failure);
+    RETURN nullif(many.failure, few.failure);
 END
 $function$;
 

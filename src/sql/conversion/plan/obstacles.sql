@@ -148,7 +148,9 @@ BEGIN
                    OR (base.oid = 'numeric'::regtype AND base.mod >= 4
                        AND ((base.mod - 4) >> 16) - ((base.mod - 4) & 2047) < digits)
                    OR (base.oid IN ('varchar'::regtype, 'bpchar'::regtype) AND base.mod - 4 BETWEEN 0 AND digits - 1))
-              AND NOT coalesce(c.draws AND NOT snowflake._is_call(c.attrdef, seq) AND snowflake._can_be_tried(c.attrdef, seq), false);
+              AND NOT coalesce(c.draws AND NOT snowflake._is_call(c.attrdef, seq)
+                               AND (snowflake._outcomes(ROW('pg_attrdef'::regclass, c.attrdef, c.attnum, seq)::snowflake._trial,
+                                                        '{}')).outcomes IS NOT NULL, false);
 END
 $function$;
 

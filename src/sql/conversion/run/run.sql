@@ -176,7 +176,7 @@ CREATE FUNCTION snowflake._run_path(caller_search_path text)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN concat_ws(', ', 'pg_catalog', 'pg_temp', nullif(btrim(caller_search_path), ''));
 
--- Lets all sessions plan anew once the transaction is committed, for a table whose column has another type now.
+-- Lets all sessions plan anew once the transaction is committed, where a table that they know has a column of another type now.
 CREATE FUNCTION snowflake._plan_anew(tab regclass)
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_plan_anew'
@@ -204,7 +204,7 @@ BEGIN
     PERFORM snowflake._run_steps(state);
     state := snowflake._as_of_now('SELECT snowflake._require_outcome($1)', state);
     IF coalesce(request.stage, 'swap') = 'swap' THEN
-        PERFORM snowflake._plan_anew(c.relid) FROM unnest((state.part).columns) c WHERE c.widened LIMIT 1;
+        PERFORM snowflake._plan_anew(c.relid) FROM unnest((state.part).columns) c WHERE c.widened AND NOT c.is_inherited;
     END IF;
     RETURN state;
 END
