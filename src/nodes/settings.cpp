@@ -8,6 +8,9 @@ namespace snowflake::settings {
 
 namespace {
 
+// A session may load the library in a parallel operation, and has the values of its settings then.
+constexpr int flags = GUC_ALLOW_IN_PARALLEL;
+
 constexpr const char *node_name = "snowflake.node";
 int node_setting = node_unset;
 bool convert_new_columns = false;
@@ -106,19 +109,19 @@ void init(void (*on_change)()) {
             name, "Number of this PostgreSQL instance in its cluster.",
             "Every instance that makes snowflake IDs needs a number of its own. "
             "0 means that none is set, and then no ID is made.",
-            &node_setting, node_unset, node_unset, last_claimable_node, PGC_SUSET, 0, nullptr,
+            &node_setting, node_unset, node_unset, last_claimable_node, PGC_SUSET, flags, nullptr,
             assign_node, nullptr);
     });
     server::define_setting("snowflake.convert_new_columns", [](const char *name) {
         DefineCustomBoolVariable(
             name, "Converts serial and identity columns to snowflake IDs as they are made.",
             "A column that a new foreign key binds to snowflake IDs becomes a bigint.",
-            &convert_new_columns, false, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+            &convert_new_columns, false, PGC_USERSET, flags, nullptr, nullptr, nullptr);
     });
     server::define_setting("snowflake.layout_of_new_columns", [](const char *name) {
         DefineCustomStringVariable(
             name, "Layout of the IDs of columns that snowflake.convert_new_columns converts.",
-            "Empty means the default layout.", &layout_of_new_columns, "", PGC_USERSET, 0,
+            "Empty means the default layout.", &layout_of_new_columns, "", PGC_USERSET, flags,
             check_layout, nullptr, nullptr);
     });
     MarkGUCPrefixReserved("snowflake");

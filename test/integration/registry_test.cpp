@@ -596,10 +596,25 @@ TEST(Rows, HaveNoCharacterThatAnEncodingLacks) {
     Session session(server, polish);
     EXPECT_GE(session.number(claim), 1);
     EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(name => '" + polish + "')"), "22021");
+    session.run("INSERT INTO snowflake.nodes SELECT gen_random_uuid(), gen_random_uuid(), 'claim', "
+                "5, 5, 77, 88, 0, name, 'x/' || name, now(), now(), NULL, NULL, name, false, NULL "
+                "FROM (VALUES ('" +
+                polish + "')) typed(name)");
     EXPECT_EQ(
         session.number("SELECT count(*) FROM snowflake.nodes WHERE concat(name, place, version) ~ "
                        "'[^ -~]' OR name NOT LIKE '%/%dz'"),
         0);
+}
+
+// A session whose first use of the library is in a parallel operation has its settings.
+TEST(Settings, CountWhereTheLibraryIsLoadedInAParallelOperation) {
+    const Server server(1, {"min_parallel_table_scan_size = 0"});
+    Session session(server);
+    session.run("CREATE EXTENSION snowflake");
+    session.run("CREATE TABLE orders AS SELECT snowflake.nextval() AS id");
+    Session other(server);
+    other.run("CREATE INDEX ON orders (snowflake.get_timestamp(id))");
+    EXPECT_EQ(other.number(node), 1);
 }
 
 // A later session has said what a worker could not, once there is room for one.
