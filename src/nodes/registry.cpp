@@ -94,7 +94,7 @@ struct ActList {
     std::size_t capacity = 0;
 
     // Does nothing with an act that is there: its row may stand twice, because two subscriptions
-    // have brought it at once, or because it was said to all once more.
+    // have brought it at once.
     void add(const StoredAct &act) {
         if (std::any_of(acts, acts + count,
                         [&act](const StoredAct &one) { return one.id == act.id; }))
@@ -206,6 +206,9 @@ void write(const StoredAct &act) {
     }
     const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
+    // The row of an act that is said to all once more takes the place of the one before.
+    SPI_execute_with_args("DELETE FROM snowflake.nodes WHERE act = $1", 1, &types[column_act - 1],
+                          &row.values[column_act - 1], nullptr, false, 0);
     const int status = SPI_execute_with_args(
         "INSERT INTO snowflake.nodes VALUES "
         "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
@@ -267,7 +270,7 @@ Arrival read_arrival(Relation table, HeapTuple added, int setting) {
     if (!is_known(table))
         return {};
     const Row row = row_of(added, RelationGetDescr(table));
-    if (!is_readable(row))
+    if (!is_readable(row) || DatumGetBool(row[column_written_here]))
         return {};
     const StoredAct arrived = act_of(row);
     ActList list = read_concerning(table, setting, arrived.about, arrived.first);
@@ -302,8 +305,7 @@ StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_
     act.said_at = registry.next_said_at(about, now_us);
     act.written_here = true;
     act.where = server_place::here();
-    act.name = server::clean_ascii(
-        psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId)));
+    act.name = psprintf("%s/%s", server_place::host(), get_database_name(MyDatabaseId));
     act.version = version;
     return act;
 }

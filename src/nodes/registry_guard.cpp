@@ -31,6 +31,22 @@ bool is_question(const Row &row) {
     return true;
 }
 
+// Returns a row as the table keeps it: with a key of its own, where it was written, and texts that
+// every server can read, whatever the encoding of its database is.
+HeapTuple as_kept(const Row &row, bool written_here, HeapTuple tuple, Relation table) {
+    constexpr Column named[] = {column_kind, column_place, column_name, column_version};
+    int columns[std::size(named) + 2] = {column_key, column_written_here};
+    Datum values[std::size(columns)] = {random_uuid(), BoolGetDatum(written_here)};
+    int count = 2;
+    for (const Column column : named) {
+        columns[count] = column;
+        values[count++] =
+            CStringGetTextDatum(server::clean_ascii(TextDatumGetCString(row[column])));
+    }
+    bool nulls[std::size(columns)] = {};
+    return heap_modify_tuple_by_cols(tuple, RelationGetDescr(table), count, columns, values, nulls);
+}
+
 // A TRUNCATE takes these acts away, which this transaction read before, and writes again after it.
 Acts kept;
 LocalTransactionId kept_in = InvalidLocalTransactionId;
@@ -39,26 +55,22 @@ LocalTransactionId kept_in = InvalidLocalTransactionId;
 
 HeapTuple guard_row(const TriggerData &trigger) {
     const TriggerEvent event = trigger.tg_event;
-    if (!TRIGGER_FIRED_BY_INSERT(event)) {
-        if (is_applying())
-            return nullptr;
-        raise_typed(TRIGGER_FIRED_BY_DELETE(event) ? "DELETE" : "UPDATE");
-    }
     Relation table = trigger.tg_relation;
-    if (!is_known(table))
+    if (!is_known(table) || (!TRIGGER_FIRED_BY_INSERT(event) && is_applying()))
         return nullptr;
     const Row row = row_of(trigger.tg_trigtuple, RelationGetDescr(table));
+    if (!TRIGGER_FIRED_BY_INSERT(event)) {
+        if (TRIGGER_FIRED_BY_DELETE(event) && being_written_as(id_of(row[column_act])))
+            return trigger.tg_trigtuple;
+        raise_typed(TRIGGER_FIRED_BY_DELETE(event) ? "DELETE" : "UPDATE");
+    }
     if (!is_readable(row))
         return nullptr;
     const ActId act = id_of(row[column_act]);
     const std::optional<bool> written_here = being_written_as(act);
     if (!written_here && (contains(table, act) || is_question(row)))
         return nullptr;
-    int columns[] = {column_key, column_written_here};
-    Datum values[] = {random_uuid(), BoolGetDatum(written_here.value_or(false))};
-    bool nulls[] = {false, false};
-    return heap_modify_tuple_by_cols(trigger.tg_trigtuple, RelationGetDescr(table),
-                                     std::size(columns), columns, values, nulls);
+    return as_kept(row, written_here.value_or(false), trigger.tg_trigtuple, table);
 }
 
 void guard_truncate(const TriggerData &trigger) {

@@ -71,7 +71,7 @@ int look_up(std::int64_t now_us) {
 void hear(Relation table, HeapTuple added) {
     const int setting = settings::node();
     const registry::Arrival arrival = registry::read_arrival(table, added, setting);
-    if (arrival.arrived == nullptr || arrival.arrived->written_here)
+    if (arrival.arrived == nullptr)
         return;
     const registry::Registry registry = registry::of(arrival.acts);
     report_arrival(registry, *arrival.arrived);
