@@ -358,7 +358,31 @@ ALTER TABLE ONLY ancestor ALTER id DROP DEFAULT;
 SELECT object, command FROM findings WHERE finding ~ 'gets snowflake IDs';
 CALL mend('ancestor');
 SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('ancestor'::regclass, 'heir'::regclass) AND attname = 'id' ORDER BY 1;
+-- And what uses the column of an heir, or references IDs from there, counts as theirs.
+CREATE TABLE visits (order_id integer, day integer) PARTITION BY LIST (day);
+CREATE TABLE visits_1 PARTITION OF visits FOR VALUES IN (1);
+ALTER TABLE visits ADD FOREIGN KEY (order_id) REFERENCES orders;
+CREATE VIEW visits_seen AS SELECT order_id FROM visits_1;
+CREATE TABLE calls (order_id integer);
+CREATE TABLE calls_1 () INHERITS (calls);
+ALTER TABLE calls_1 ADD FOREIGN KEY (order_id) REFERENCES orders;
+SELECT object, finding, command FROM findings WHERE object ~ 'visits|calls';
+CALL mend('visits|calls');
+SELECT attrelid::regclass, atttypid::regtype FROM pg_attribute
+    WHERE attrelid IN ('visits_1'::regclass, 'visits_seen'::regclass, 'calls_1'::regclass) AND attname = 'order_id' ORDER BY attrelid::regclass::text COLLATE "C";
+DROP TABLE visits, calls CASCADE;
 
+-- What somebody has put into the extension takes no part in it.
+BEGIN;
+CREATE SEQUENCE joined;
+CREATE PROCEDURE joins() LANGUAGE sql AS '';
+ALTER EXTENSION snowflake ADD SEQUENCE joined;
+ALTER EXTENSION snowflake ADD PROCEDURE joins();
+SELECT snowflake.set_layout('snowflake.id_seq', 'twitter');
+SELECT object, command FROM snowflake.check() WHERE object ~ 'join' \gset
+:command;
+SELECT object, command FROM snowflake.check() WHERE object ~ 'join';
+ROLLBACK;
 -- A subscription that is disabled brings no rows: node numbers are asked for once it is enabled.
 SET client_min_messages = error;
 CREATE SUBSCRIPTION regress_snowflake_rows CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false);
@@ -369,6 +393,13 @@ BEGIN;
 ALTER SUBSCRIPTION regress_snowflake_rows ENABLE;
 SELECT object, finding FROM findings WHERE finding ~ 'node numbers';
 ROLLBACK;
+-- Whatever is said to other servers again has one row.
+CREATE TEMPORARY TABLE said AS SELECT act FROM snowflake.nodes;
+ALTER SUBSCRIPTION regress_snowflake_rows SET (synchronous_commit = off);
+ALTER SUBSCRIPTION regress_snowflake_rows SET (synchronous_commit = on);
+SELECT count(*) FROM snowflake.nodes n WHERE n.act NOT IN (SELECT act FROM said) AND n.kind <> 'ask';
+SELECT count(*) - count(DISTINCT act) AS said_twice, count(*) FILTER (WHERE kind = 'ask') AS questions FROM snowflake.nodes;
+DROP TABLE said;
 ALTER SUBSCRIPTION regress_snowflake_rows SET (slot_name = NONE);
 DROP SUBSCRIPTION regress_snowflake_rows;
 

@@ -52,4 +52,10 @@ Datum snowflake_applies_rows(PG_FUNCTION_ARGS) {
                    MyBackendType != B_BACKEND);
 }
 
+// _is_superuser(oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_is_superuser);
+Datum snowflake_is_superuser(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(superuser_arg(PG_GETARG_OID(0)));
+}
+
 } // extern "C"

@@ -36,17 +36,12 @@ CREATE FUNCTION snowflake._typed_widening(
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE
     AS $function$
 DECLARE
-    single constant snowflake._conversion_column := snowflake._column_to_widen(tab, col);
     alone constant text := snowflake._widen_command(tab, col);
-    -- A conversion alters no column of a stranger.
-    command constant text := CASE WHEN snowflake._is_taken_along(snowflake._owner(seq), snowflake._owner(tab))
-                                  THEN snowflake._widen_command(tab, col, seq) ELSE alone END;
+    command constant text := snowflake._widen_command(tab, col, seq);
 BEGIN
-    RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(single) o LIMIT 1),
-                    (SELECT '-- Drop what uses it, and make it again afterwards: ' || alone
-                         FROM snowflake._conversion_dependents(ARRAY[single]) d
-                         WHERE NOT d.is_rebuilt AND command = alone
-                         LIMIT 1),
+    RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(snowflake._column_to_widen(tab, col)) o LIMIT 1),
+                    CASE WHEN command = alone AND snowflake._is_held(tab, col)
+                         THEN '-- Drop what uses it, and make it again afterwards: ' || alone END,
                     snowflake._typed_by_holder(snowflake._owner(tab), command));
 END
 $function$;

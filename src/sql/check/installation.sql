@@ -109,7 +109,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'function ' || coalesce(made.key, now.key),
                CASE WHEN made.key IS NULL THEN 'it was added to the extension by hand' ELSE 'it is not as the extension has made it' END,
-               CASE WHEN made.key IS NULL THEN format('ALTER EXTENSION snowflake DROP FUNCTION %s', now.key)
+               CASE WHEN made.key IS NULL THEN format('ALTER EXTENSION snowflake DROP ROUTINE %s', now.key)
                     ELSE '-- As a superuser, run its CREATE FUNCTION of the extension script again, as CREATE OR REPLACE FUNCTION' END
             FROM jsonb_each_text(snowflake._installed_digests()) made
             FULL JOIN jsonb_each_text(snowflake._digests()) now ON now.key = made.key
@@ -132,18 +132,17 @@ BEGIN
               AND g.tgenabled <> 'A'
         UNION ALL
         SELECT 'error', format('schema %I', n.nspname),
-               format('%s may create objects in it, and have their code run by whoever uses the extension',
-                      coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'everybody')),
-               format('REVOKE CREATE ON SCHEMA %I FROM %s',
-                      n.nspname, coalesce(quote_ident(pg_get_userbyid(nullif(a.grantee, 0))), 'PUBLIC'))
+               'others than its owner may create objects in it, and have their code run by whoever uses the extension',
+               snowflake._revoke_command('CREATE ON SCHEMA snowflake', array_agg(a.grantee))
             FROM pg_namespace n, aclexplode(n.nspacl) a
             WHERE n.nspname = 'snowflake' AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
+            GROUP BY n.nspname
         UNION ALL
         SELECT 'error', 'function nextval(regclass)',
                'it is not redirected in this database, and was in the one that this has been made from: it fails on converted sequences',
                CASE WHEN NOT EXISTS (SELECT FROM snowflake._redirect WHERE enabled)
                     THEN '-- If that is so, as a superuser: '
-                    WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN '' ELSE '-- As a superuser: ' END
+                    WHEN snowflake._is_superuser(quote_ident(current_user)::regrole) THEN '' ELSE '-- As a superuser: ' END
                || 'SELECT snowflake.redirect_nextval()'
             WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval()
         UNION ALL

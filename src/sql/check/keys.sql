@@ -35,6 +35,21 @@ CREATE FUNCTION snowflake._column(tab regclass, attname name)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('column %I of table %s', attname, tab);
 
+-- Returns the topmost tables from which a table inherits a column, or the table itself: only there it can be altered.
+CREATE FUNCTION snowflake._origins_of_column(tab regclass, col name)
+    RETURNS SETOF regclass
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE above(relid) AS (
+            SELECT tab::oid
+            UNION SELECT i.inhparent FROM above JOIN pg_inherits i ON i.inhrelid = above.relid)
+        SELECT a.attrelid::regclass
+            FROM above JOIN pg_attribute a ON a.attrelid = above.relid AND a.attname = col AND a.attinhcount = 0;
+END
+$function$;
+
 -- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed. Nobody alters the temporary
 -- tables of other sessions.
 CREATE FUNCTION snowflake._keys()

@@ -118,19 +118,20 @@ CREATE FUNCTION snowflake._findings_of_references(keys snowflake._key[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT 'error', snowflake._column(k.conrelid, a.attname),
+        SELECT DISTINCT 'error', snowflake._column(origin.relid, a.attname),
                format('it is %s and references snowflake IDs of table %s: no new ID fits into it',
                       format_type(a.atttypid, -1), k.confrelid::regclass),
-               snowflake._typed_widening(k.conrelid, a.attname, source.seq)
+               snowflake._typed_widening(origin.relid, a.attname, source.seq)
             FROM pg_constraint k
             CROSS JOIN LATERAL unnest(k.conkey, k.confkey) pair(here, there)
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.here
             JOIN pg_type y ON y.oid = a.atttypid
             JOIN pg_attribute r ON r.attrelid = k.confrelid AND r.attnum = pair.there
             JOIN pg_class t ON t.oid = k.conrelid AND NOT pg_is_other_temp_schema(t.relnamespace)
-            CROSS JOIN LATERAL (SELECT CASE WHEN r.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_big(r.atttypid)
                                             THEN snowflake._source_of_ids(k.confrelid, pair.there) END) source(seq)
-            WHERE k.contype = 'f' AND k.conparentid = 0 AND a.attinhcount = 0
+            CROSS JOIN LATERAL snowflake._origins_of_column(k.conrelid, a.attname) origin(relid)
+            WHERE k.contype = 'f' AND k.conparentid = 0
               AND snowflake._is_small(snowflake._base_type(y.oid))
               AND source.seq IS NOT NULL;
     RETURN QUERY

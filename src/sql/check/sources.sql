@@ -29,8 +29,7 @@ BEGIN
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => ''keep'')', q.seqrelid::regclass)
                     ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
-                  UNION SELECT d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-                            WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') used(seq)
+                  UNION SELECT snowflake._id_seq()) used(seq)
             JOIN pg_sequence q ON q.seqrelid = used.seq
             CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid) OFFSET 0) s(is_id_seq)
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
@@ -99,26 +98,16 @@ CREATE FUNCTION snowflake._findings_of_drawing(keys snowflake._key[])
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'error', snowflake._column(x.relid, x.attname),
-               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', x.type, x.seq),
-               snowflake._typed_widening(x.relid, x.attname, x.seq)
-            FROM (
-                -- Only the column of the topmost table can be altered.
-                WITH RECURSIVE above(relid, attname, seq) AS (
-                    SELECT k.relid::oid, k.attname, k.seq
-                        FROM unnest(keys) k
-                        JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
-                        JOIN pg_attrdef f ON f.adrelid = k.relid AND f.adnum = k.attnum
-                        WHERE (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
-                          AND snowflake._is_call(f.oid, k.seq)
-                    UNION
-                    SELECT i.inhparent, x.attname, x.seq FROM above x JOIN pg_inherits i ON i.inhrelid = x.relid
-                )
-                SELECT x.relid::regclass, x.attname, x.seq, format_type(a.atttypid, a.atttypmod) AS type
-                    FROM above x
-                    JOIN pg_attribute a ON a.attrelid = x.relid AND a.attname = x.attname AND a.attinhcount = 0
-                    JOIN pg_type y ON y.oid = a.atttypid
-                    WHERE snowflake._is_small(snowflake._base_type(y.oid))) x;
+        SELECT DISTINCT 'error', snowflake._column(origin.relid, k.attname),
+               format('it is %s, and gets snowflake IDs of sequence %s: no new ID fits into it', format_type(a.atttypid, a.atttypmod), k.seq),
+               snowflake._typed_widening(origin.relid, k.attname, k.seq)
+            FROM unnest(keys) k
+            JOIN pg_sequence q ON q.seqrelid = k.seq AND snowflake._makes_ids(q.seqincrement, q.seqmax)
+            JOIN pg_attrdef f ON f.adrelid = k.relid AND f.adnum = k.attnum
+            CROSS JOIN LATERAL snowflake._origins_of_column(k.relid, k.attname) origin(relid)
+            JOIN pg_attribute a ON a.attrelid = origin.relid AND a.attname = k.attname AND snowflake._is_small(snowflake._base_type(a.atttypid))
+            WHERE (k.callee = 'snowflake.nextval' OR k.callee = 'pg_catalog.nextval' AND snowflake.redirects_nextval())
+              AND snowflake._is_call(f.oid, k.seq);
     RETURN QUERY
         SELECT DISTINCT 'warning', format('table %s', k.relid),
                format('%s may insert into it, and not take IDs from sequence %s for column %I',
@@ -164,7 +153,7 @@ BEGIN
                       JOIN pg_attrdef f ON f.oid = d.objid
                       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
                       WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax)
-                        AND a.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+                        AND snowflake._is_big(a.atttypid)
                         AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
             WHERE numbered.had_ids

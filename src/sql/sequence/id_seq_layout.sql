@@ -7,15 +7,15 @@ CREATE TABLE snowflake._id_seq_layout (
 ALTER TABLE snowflake._id_seq_layout REPLICA IDENTITY FULL; -- A publication of all tables lets no row be deleted without one.
 SELECT pg_catalog.pg_extension_config_dump('snowflake._id_seq_layout', '');
 
--- Returns the sequence of the extension, whatever its name is; NULL: there is none.
+-- Returns the sequence of the extension, which is the default of nextval(), whatever its name and its schema are: the owner of the
+-- database can change both. NULL: there is none.
 CREATE FUNCTION snowflake._id_seq()
     RETURNS regclass
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN (SELECT d.objid::regclass
+    RETURN (SELECT d.refobjid::regclass
                 FROM pg_depend d
-                JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-                JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'S'
-                WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
+                WHERE d.classid = 'pg_proc'::regclass AND d.objid = 'snowflake.nextval(regclass)'::regprocedure
+                  AND d.refclassid = 'pg_class'::regclass);
 
 -- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one.
 CREATE FUNCTION snowflake._id_seq_layout_is_written()

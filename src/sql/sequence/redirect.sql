@@ -49,6 +49,12 @@ CREATE FUNCTION snowflake._applies_rows()
     AS 'MODULE_PATHNAME', 'snowflake_applies_rows'
     LANGUAGE C STABLE PARALLEL RESTRICTED;
 
+-- Tells whether a role is a superuser. Administrators may let nobody read pg_roles.
+CREATE FUNCTION snowflake._is_superuser(role oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_is_superuser'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- Switches the redirect on for a row that a superuser's restore writes. What another role writes is only said, and acts no more
 -- when a superuser restores a dump of it. Another server's row says nothing of this one, and must
 -- not stop replication by meeting the row that is there.
@@ -64,7 +70,7 @@ BEGIN
     ELSIF EXISTS (SELECT FROM snowflake._redirect) THEN
         RETURN NULL;
     END IF;
-    new.enabled := new.enabled AND (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+    new.enabled := new.enabled AND snowflake._is_superuser(quote_ident(current_user)::regrole);
     IF new.enabled THEN
         PERFORM snowflake._set_redirect(true);
     ELSE

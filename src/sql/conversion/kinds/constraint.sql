@@ -112,7 +112,7 @@ BEGIN
         SELECT format('constraint %I of table %s has triggers that are disabled, as only a superuser may do again',
                       k.conname, k.conrelid::regclass)
             FROM unnest(dependents) d JOIN pg_constraint k ON k.oid = d.objid
-            WHERE NOT snowflake._is_superuser()
+            WHERE NOT snowflake._is_superuser(quote_ident(current_user)::regrole)
               AND EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid));
 END
 $function$;

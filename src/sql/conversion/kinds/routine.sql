@@ -31,16 +31,16 @@ BEGIN
             WHERE NOT has_language_privilege(p.proowner, l.oid, 'USAGE');
     RETURN QUERY
         SELECT format('%s cannot be made again: it %s, and %I is no superuser: drop it, and make it again afterwards',
-                      pg_describe_object('pg_proc'::regclass, p.oid, 0), why.text, r.rolname)
+                      pg_describe_object('pg_proc'::regclass, p.oid, 0), why.text, pg_get_userbyid(p.proowner))
             FROM unnest(dependents) d
             JOIN pg_proc p ON p.oid = d.objid
             JOIN pg_language l ON l.oid = p.prolang
-            JOIN pg_roles r ON r.oid = p.proowner AND NOT r.rolsuper
             CROSS JOIN LATERAL (
                 SELECT 'is leakproof' WHERE p.proleakproof
                 UNION ALL SELECT 'has a support function' WHERE p.prosupport <> 0
                 UNION ALL SELECT 'is written in a language that is not trusted' WHERE NOT l.lanpltrusted
-            ) why(text);
+            ) why(text)
+            WHERE NOT snowflake._is_superuser(p.proowner);
     RETURN QUERY
         SELECT x
             FROM unnest(dependents) d

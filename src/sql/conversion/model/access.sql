@@ -86,15 +86,11 @@ BEGIN
 END
 $function$;
 
--- Tells whether this is the sequence of the extension, whatever its name is. The sequence is known by its
--- membership: the owner of the database can move it to another schema, and rename it.
+-- Tells whether this is the sequence of the extension.
 CREATE FUNCTION snowflake._is_id_seq(seq regclass)
     RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN EXISTS (SELECT FROM pg_depend d
-                       JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-                       WHERE d.classid = 'pg_class'::regclass AND d.objid = seq
-                         AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e');
+    RETURN coalesce(seq = snowflake._id_seq(), false);
 
 -- Adds to the description of an object who owns it, unless it is the caller's.
 CREATE FUNCTION snowflake._with_owner(description text, owner oid)
@@ -106,16 +102,6 @@ BEGIN
         RETURN description;
     END IF;
     RETURN concat(description, ', which ' || quote_ident(pg_get_userbyid(owner)) || ' owns,');
-END
-$function$;
-
--- Tells whether the caller is a superuser.
-CREATE FUNCTION snowflake._is_superuser()
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 END
 $function$;
 
@@ -143,7 +129,7 @@ CREATE FUNCTION snowflake._is_taken_along(sequence_owner oid, other_owner oid)
     AS $function$
 BEGIN
     IF other_owner IN (sequence_owner, quote_ident(current_user)::regrole)
-       OR (SELECT rolsuper FROM pg_roles WHERE oid = other_owner) THEN
+       OR snowflake._is_superuser(other_owner) THEN
         RETURN true;
     END IF;
     RETURN other_owner IN (

@@ -134,9 +134,6 @@ BEGIN
         touched AS (
             SELECT * FROM held WHERE acl IS NOT NULL OR EXISTS (SELECT FROM given)
         ),
-        holder(oid, name) AS (
-            SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, quote_ident(rolname) FROM pg_roles
-        ),
         -- A role that has a right on the relation may have granted it on a column.
         part(attnum) AS (
             SELECT 0::smallint FROM touched
@@ -146,12 +143,11 @@ BEGIN
                   AND a.attacl IS NOT NULL AND NOT a.attisdropped
         )
         SELECT format('REVOKE ALL ON %s FROM %s', touched.target,
-                      string_agg(holder.name, ', ' ORDER BY holder.oid)),
+                      (SELECT string_agg(CASE h.oid WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h.oid)) END, ', ' ORDER BY h.oid)
+                           FROM (SELECT 0::oid UNION SELECT touched.owner
+                                 UNION SELECT x.grantee FROM given, aclexplode(given.defaclacl) x) h(oid))),
                NULL::oid
-            FROM touched, holder
-            WHERE holder.oid IN (0, touched.owner)
-               OR holder.oid IN (SELECT x.grantee FROM given, aclexplode(given.defaclacl) x)
-            GROUP BY touched.target
+            FROM touched
         UNION ALL
         (SELECT g.command, g.role
             FROM part, snowflake._conversion_grants(classid, objid, part.attnum) WITH ORDINALITY g(command, role, n)

@@ -19,16 +19,31 @@ BEGIN
 END
 $function$;
 
+-- Returns a column that is to be widened, with those that inherit it.
+CREATE FUNCTION snowflake._with_heirs(altered snowflake._conversion_column)
+    RETURNS snowflake._conversion_column[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT snowflake._conversion_column(member, a.attnum, a.attname, widened => true, is_inherited => member <> altered.relid)
+            FROM snowflake._table_tree(altered.relid) member
+            JOIN pg_attribute a ON a.attrelid = member AND a.attname = altered.attname);
+END
+$function$;
+
 -- Lists what keeps a column from being widened.
 CREATE FUNCTION snowflake._obstacles_of_widening(altered snowflake._conversion_column)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
     AS $function$
+DECLARE
+    columns constant snowflake._conversion_column[] := snowflake._with_heirs(altered);
 BEGIN
     RETURN QUERY
-        SELECT o FROM (SELECT snowflake._obstacles_of_tables(ARRAY[altered])
-                       UNION ALL SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
-                       UNION ALL SELECT snowflake._obstacles_of_foreign_keys(ARRAY[altered])) x(o)
+        SELECT o FROM (SELECT snowflake._obstacles_of_tables(columns)
+                       UNION ALL SELECT snowflake._obstacles_of_authors(columns, '{}')
+                       UNION ALL SELECT snowflake._obstacles_of_foreign_keys(columns)) x(o)
             ORDER BY o COLLATE "C";
 END
 $function$;
@@ -92,16 +107,28 @@ CREATE FUNCTION snowflake._widen_command(tab regclass, col name)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('SELECT snowflake._widen(%L, %L)', tab, col);
 
--- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The server refuses to
--- alter a column that is used by views, triggers, policies and the like. The conversion of the sequence takes these
--- out of the way, and makes them again.
-CREATE FUNCTION snowflake._widen_command(tab regclass, col name, seq regclass)
-    RETURNS text
+-- Tells whether the server refuses to alter a column because views, triggers, policies and the like use it.
+CREATE FUNCTION snowflake._is_held(tab regclass, col name)
+    RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    IF NOT snowflake._is_id_seq(seq)
-       AND EXISTS (SELECT FROM snowflake._conversion_dependents(ARRAY[snowflake._column_to_widen(tab, col)]) d WHERE NOT d.is_rebuilt) THEN
+    RETURN EXISTS (SELECT FROM snowflake._conversion_dependents(snowflake._with_heirs(snowflake._column_to_widen(tab, col))) d
+                       WHERE NOT d.is_rebuilt);
+END
+$function$;
+
+-- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The conversion of the sequence takes
+-- what uses the column out of the way, and makes it again, unless the column is a stranger's.
+CREATE FUNCTION snowflake._widen_command(
+        tab regclass, col name,
+        seq regclass) -- NULL: that is not certain
+    RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF NOT snowflake._is_id_seq(seq) AND snowflake._is_taken_along(snowflake._owner(seq), snowflake._owner(tab))
+       AND snowflake._is_held(tab, col) THEN
         RETURN snowflake._convert_command(seq);
     END IF;
     RETURN snowflake._widen_command(tab, col);
