@@ -228,6 +228,41 @@ BEGIN;
 DROP EXTENSION snowflake CASCADE;
 ROLLBACK;
 \d own
+-- To open an index for the filling evaluates what is constant in it, under the same ban.
+SET ROLE online_owner;
+CREATE TABLE filled (id serial PRIMARY KEY, n integer);
+CREATE FUNCTION folded(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION make_table() RETURNS void LANGUAGE plpgsql AS 'BEGIN CREATE TABLE forged.made (); END';
+CREATE INDEX folding ON filled ((n + folded(1)));
+INSERT INTO filled (n) VALUES (1);
+SELECT snowflake._add_shadows('filled_id_seq', 'filled');
+CREATE OR REPLACE FUNCTION folded(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM forged.make_table(); RETURN 1; END $$;
+ALTER INDEX folding SET (fillfactor = 90); -- sessions read it again
+RESET ROLE;
+CALL snowflake._fill_shadows('filled_id_seq', 'filled');
+SET ROLE online_owner;
+CREATE OR REPLACE FUNCTION folded(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
+    $$ BEGIN RAISE lock_not_available; END $$;
+ALTER INDEX folding SET (fillfactor = 80);
+RESET ROLE;
+CALL snowflake._fill_shadows('filled_id_seq', 'filled');
+DROP TABLE filled;
+-- A partition has its shadows from the whole, or none.
+SET ROLE online_forger;
+CREATE TABLE parted (id integer, other bigint) PARTITION BY LIST (id);
+CREATE TABLE parted_1 PARTITION OF parted DEFAULT;
+CREATE TRIGGER x BEFORE INSERT OR UPDATE ON parted FOR EACH ROW
+    WHEN (NEW.other IS DISTINCT FROM NEW.id OR NEW.id IS NULL) EXECUTE FUNCTION snowflake._keep_shadow('forged.own_seq');
+ALTER TABLE parted ENABLE ALWAYS TRIGGER x;
+ALTER TABLE parted_1 ADD CONSTRAINT snowflake_x CHECK (other IS NOT DISTINCT FROM id);
+RESET ROLE;
+SELECT * FROM snowflake.conversions;
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+ROLLBACK;
+SELECT object, command FROM snowflake.check() WHERE object ~ 'parted';
+DROP TABLE parted;
 -- A temporary table takes part in nothing, and holds up nothing.
 SET ROLE online_forger;
 CREATE TEMPORARY TABLE fleeting (id integer, snowflake_id bigint, CONSTRAINT snowflake_id CHECK (snowflake_id IS NOT DISTINCT FROM id));

@@ -57,6 +57,7 @@ CREATE INDEX by_digit ON sale ((id % 10) DESC) WHERE region_id > 1;
 CREATE INDEX only_here ON ONLY sale (id);
 CREATE UNIQUE INDEX sale_2025_alone ON sale_2025 (id);
 ALTER TABLE sale_2024_a ADD CONSTRAINT alone CHECK (region_id > -100);
+ALTER TABLE sale_2024 ADD CONSTRAINT of_a_year CHECK (id > -200);
 CREATE TABLE refund (id serial PRIMARY KEY, sale_id integer, day date, region_id integer REFERENCES region,
                      FOREIGN KEY (sale_id, day) REFERENCES sale ON DELETE SET NULL) WITH (autovacuum_enabled = off);
 CREATE TABLE note_of_2025 (sale_id integer REFERENCES sale_2025 (id)) WITH (autovacuum_enabled = off);
@@ -190,7 +191,7 @@ SELECT count(*) FROM sale;
 
 -- A key to the whole is checked again afterwards; the plan of a conversion that was interrupted there has only that.
 \set ECHO none
-SELECT * FROM steps('sale_id_seq') WHERE steps !~ 'convert_seq|_validate\(' \gexec
+SELECT * FROM steps('sale_id_seq') WHERE steps !~ 'convert_seq|refund_sale_id_day_fkey' \gexec
 \set ECHO all
 SELECT * FROM steps('sale_id_seq');
 SELECT pg_stat_force_next_flush();

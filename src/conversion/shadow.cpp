@@ -311,6 +311,34 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
     return filled;
 }
 
+Filled fill_table(Relation table, const Pairs &kept, Pages pages, bool waits) {
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    PushActiveSnapshot(snapshot);
+    EState *state = CreateExecutorState();
+    auto *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
+    InitResultRelInfo(result, table, 0, nullptr, 0);
+    ExecOpenIndices(result, false);
+    const Work work = {.table = table,
+                       .state = state,
+                       .result = result,
+                       .found = table_slot_create(table, nullptr),
+                       .locked = table_slot_create(table, nullptr),
+                       .changed = MakeSingleTupleTableSlot(RelationGetDescr(table), &TTSOpsVirtual),
+                       .snapshot = snapshot,
+                       .bound = bound_columns(table),
+                       .pairs = kept.pairs,
+                       .count = kept.count};
+    const Filled filled = fill_pages(work, pages, waits);
+    ExecDropSingleTupleTableSlot(work.found);
+    ExecDropSingleTupleTableSlot(work.locked);
+    ExecDropSingleTupleTableSlot(work.changed);
+    ExecCloseIndices(result);
+    FreeExecutorState(state);
+    PopActiveSnapshot();
+    UnregisterSnapshot(snapshot);
+    return filled;
+}
+
 Relation lock_table_to_fill(Oid oid) {
     Relation table = relations::open(oid, RowExclusiveLock);
     if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relam != HEAP_TABLE_AM_OID)
@@ -378,7 +406,7 @@ HeapTuple row_with_shadow(const TriggerData &trigger, FmgrInfo *function) {
     return heap_modify_tuple_by_cols(tuple, row, 1, &attribute, &value, &is_null);
 }
 
-Filled fill(Oid table_oid, Pages pages, bool waits) {
+Filled fill(Oid table_oid, Pages pages, bool waits, const char *run_path) {
     PreventCommandIfReadOnly("_fill_pages()");
     PreventCommandDuringRecovery("_fill_pages()");
     PreventCommandIfParallelMode("_fill_pages()");
@@ -388,31 +416,9 @@ Filled fill(Oid table_oid, Pages pages, bool waits) {
     Filled filled{};
     if (pages.first < pages.end) {
         const acting_role::Previous before = acting_role::become_owner_of(table_oid);
-        Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-        PushActiveSnapshot(snapshot);
-        EState *state = CreateExecutorState();
-        auto *result = server::make_node<ResultRelInfo>(T_ResultRelInfo);
-        InitResultRelInfo(result, table, 0, nullptr, 0);
-        ExecOpenIndices(result, false);
-        const Work work = {.table = table,
-                           .state = state,
-                           .result = result,
-                           .found = table_slot_create(table, nullptr),
-                           .locked = table_slot_create(table, nullptr),
-                           .changed =
-                               MakeSingleTupleTableSlot(RelationGetDescr(table), &TTSOpsVirtual),
-                           .snapshot = snapshot,
-                           .bound = bound_columns(table),
-                           .pairs = kept.pairs,
-                           .count = kept.count};
-        definitions::run_banned([&] { filled = fill_pages(work, pages, waits); });
-        ExecDropSingleTupleTableSlot(work.found);
-        ExecDropSingleTupleTableSlot(work.locked);
-        ExecDropSingleTupleTableSlot(work.changed);
-        ExecCloseIndices(result);
-        FreeExecutorState(state);
-        PopActiveSnapshot();
-        UnregisterSnapshot(snapshot);
+        server::set_search_path(run_path);
+        // To open an index evaluates what is constant in it.
+        definitions::run_banned([&] { filled = fill_table(table, kept, pages, waits); });
         acting_role::resume(before);
     }
     relation_close(table, NoLock);

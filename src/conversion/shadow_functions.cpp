@@ -118,13 +118,14 @@ Datum snowflake_compared_by(PG_FUNCTION_ARGS) {
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
 }
 
-// _fill_pages(regclass, bigint, bigint, boolean) returns record (filled bigint, in_use bigint)
+// _fill_pages(regclass, bigint, bigint, boolean, text) returns record (filled bigint, in_use
+// bigint)
 SNOWFLAKE_FUNCTION(snowflake_fill_pages);
 Datum snowflake_fill_pages(PG_FUNCTION_ARGS) {
     const shadow::Filled filled = shadow::fill(
         PG_GETARG_OID(0),
         {.first = page_argument(PG_GETARG_DATUM(1)), .end = page_argument(PG_GETARG_DATUM(2))},
-        PG_GETARG_BOOL(3));
+        PG_GETARG_BOOL(3), text_to_cstring(PG_GETARG_TEXT_PP(4)));
     Datum values[] = {Int64GetDatum(filled.rows), Int64GetDatum(filled.in_use)};
     bool nulls[] = {false, false};
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));

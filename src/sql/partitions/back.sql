@@ -91,7 +91,8 @@ DECLARE
 BEGIN
     obstacles := ARRAY(
         SELECT DISTINCT x COLLATE "C"
-            FROM (SELECT snowflake._partition_obstacles_of_links(p)
+            FROM (SELECT snowflake._partition_obstacles_of_replacement(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_links(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._merge_obstacles_of_publications(p)

@@ -22,16 +22,11 @@ BEGIN
                 UNION ALL SELECT format('is a member of extension %I: ALTER EXTENSION %1$I DROP TABLE %s first', x.extname, p.tab)
                     FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
                     WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e'
-                -- The subscription finds the new table by name, and passes over its rows without a word.
-                UNION ALL SELECT 'is in a subscription: make it partitioned where its rows come from, or drop the subscription first'
-                    WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)
                 UNION ALL SELECT format('has its replica identity in index %s: ALTER TABLE %s REPLICA IDENTITY DEFAULT first',
                                         i.indexrelid::regclass, p.tab)
                     FROM pg_index i WHERE i.indrelid = t.oid AND i.indisreplident AND t.relreplident = 'i'
                 UNION ALL SELECT format('is clustered on index %s: ALTER TABLE %s SET WITHOUT CLUSTER first', i.indexrelid::regclass, p.tab)
                     FROM pg_index i WHERE i.indrelid = t.oid AND i.indisclustered
-                UNION ALL SELECT format('has an identity, column %I: convert its sequence first', a.attname)
-                    FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attidentity <> '' AND NOT a.attisdropped
                 UNION ALL SELECT 'has a row type with rights of its own: REVOKE these, and GRANT them again afterwards'
                     FROM pg_type y WHERE y.oid = t.reltype AND y.typacl IS NOT NULL
                 UNION ALL SELECT format('has columns that are being widened without a lock: finish that first')
@@ -52,6 +47,30 @@ BEGIN
                     WHERE NOT a.attnotnull
             ) why(text)
             WHERE a.attrelid = p.tab AND a.attnum = p.attnum;
+END
+$function$;
+
+-- Lists what keeps another table from taking the name and the place of a table: what knows that by its OID, and a right.
+CREATE FUNCTION snowflake._partition_obstacles_of_replacement(p snowflake._partitioning)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('table %s has an identity, column %I: convert its sequence first', p.tab, a.attname)
+            FROM pg_attribute a WHERE a.attrelid = p.tab AND a.attidentity <> '' AND NOT a.attisdropped;
+    RETURN QUERY
+        SELECT format('foreign key %I of table %s references the table itself, and would be checked under the lock: '
+                      'drop it, and add it again afterwards', k.conname, p.tab)
+            FROM pg_constraint k WHERE k.conrelid = p.tab AND k.confrelid = p.tab AND k.contype = 'f' AND k.conparentid = 0;
+    -- A subscription finds the new table by name, and passes over its rows without a word.
+    RETURN QUERY
+        SELECT format('table %s is in a subscription: do that where its rows come from, or drop the subscription first', p.tab)
+            WHERE EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = p.tab);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_replicators(p.tab, 'would pass over its rows: take it out first');
+    RETURN QUERY
+        SELECT format('%I may not create objects in schema %I: GRANT CREATE ON SCHEMA %2$I TO %1$I', pg_get_userbyid(p.owner), p.schema)
+            WHERE NOT has_schema_privilege(p.owner, p.schema::text, 'CREATE');
     RETURN QUERY
         SELECT format('%s uses the row type of table %s: drop it, and make it again afterwards',
                       snowflake._description_of(d.classid, d.objid), p.tab)
@@ -98,8 +117,10 @@ BEGIN
             CROSS JOIN LATERAL (
                 -- The parts of a valid foreign key to a partitioned table can say that they are not valid.
                 SELECT format('is not valid: ALTER TABLE %s VALIDATE CONSTRAINT %I first', p.tab, k.conname)
-                    WHERE NOT k.convalidated AND k.conparentid = 0
+                    WHERE NOT k.convalidated AND k.conparentid = 0 AND snowflake._is_enforced(k)
                       AND NOT (k.conname = snowflake._limit_name() AND p.is_limited IS NOT NULL)
+                UNION ALL
+                SELECT 'is NOT ENFORCED: drop it, and add it again afterwards' WHERE NOT snowflake._is_enforced(k)
                 UNION ALL
                 SELECT format('is NO INHERIT: make it again without') WHERE k.connoinherit AND k.contype IN ('c', 'n')
                 UNION ALL
@@ -108,9 +129,6 @@ BEGIN
                 UNION ALL
                 SELECT format('has a name that is kept for another: ALTER TABLE %s RENAME CONSTRAINT %I TO ...', p.tab, k.conname)
                     WHERE k.conname = snowflake._limit_name() AND p.is_limited IS NULL
-                UNION ALL
-                SELECT format('references the table itself, and would be checked under the lock: drop it, and add it again afterwards')
-                    WHERE k.contype = 'f' AND k.confrelid = k.conrelid
             ) why(text)
             WHERE k.conrelid = p.tab AND k.contype IN ('c', 'n', 'f');
 END
@@ -229,9 +247,6 @@ BEGIN
             FROM (SELECT a.name FROM snowflake._partitions_ahead(p) a UNION ALL SELECT p.former) x(name)
             GROUP BY x.name HAVING count(*) > 1;
     RETURN QUERY
-        SELECT format('%I may not create objects in schema %I: GRANT CREATE ON SCHEMA %2$I TO %1$I', pg_get_userbyid(p.owner), p.schema)
-            WHERE NOT has_schema_privilege(p.owner, p.schema::text, 'CREATE');
-    RETURN QUERY
         SELECT format('%I may not use type %s of table %s: GRANT USAGE ON TYPE %2$s TO %1$I', pg_get_userbyid(p.owner),
                       a.atttypid::regtype, p.tab)
             FROM pg_attribute a
@@ -306,10 +321,10 @@ BEGIN
     obstacles := ARRAY(
         SELECT DISTINCT x COLLATE "C"
             FROM (SELECT snowflake._partition_obstacles_of_table(p)
+                  UNION ALL SELECT snowflake._partition_obstacles_of_replacement(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_keys(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_links(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
-                  UNION ALL SELECT snowflake._obstacles_of_replicators(p.tab, 'would pass over its partitions: take it out first')
                   UNION ALL SELECT snowflake._partition_obstacles_of_names(p)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_bound(p)) o(x)

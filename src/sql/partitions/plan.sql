@@ -9,7 +9,7 @@ BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._keys_to_table(tab) k
-            CROSS JOIN LATERAL snowflake._validation_step(k) step
+            CROSS JOIN LATERAL snowflake._validation_step(k.conrelid, k.conname) step
             WHERE k.convalidated <> only_invalid;
 END
 $function$;

@@ -45,6 +45,12 @@ BEGIN
 END
 $function$;
 
+-- Tells whether rows have to satisfy a constraint. PostgreSQL 18 has some that are not enforced.
+CREATE FUNCTION snowflake._is_enforced(k pg_constraint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN coalesce((to_jsonb(k) ->> 'conenforced')::boolean, true);
+
 -- Returns the tables that foreign keys link to a column, in either direction.
 CREATE FUNCTION snowflake._table_partners(tab regclass, attnum smallint)
     RETURNS SETOF regclass

@@ -46,9 +46,9 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them,
--- whosever it is: a stranger's view or foreign key would keep the owner from taking them back. A publication that lists a column
--- would lose the whole table.
+-- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them, that
+-- of strangers too, whose view or foreign key would keep the owner from taking them back. Other views and routines are in the way,
+-- and so is a publication that lists a column, which would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -72,6 +72,15 @@ BEGIN
             JOIN pg_publication_rel r ON r.prrelid = s.relid AND s.shadow = ANY (r.prattrs)
             JOIN pg_publication b ON b.oid = r.prpubid
             ORDER BY b.pubname, s.shadow_name
+            LIMIT 1), (
+        SELECT format('%s names column %I of table %s: make it again without', snowflake._description_of(d.classid, d.objid),
+                      s.shadow_name, s.relid)
+            FROM unnest(shadows) s
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
+                            AND d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
+            WHERE snowflake._is_taken_along(snowflake._owner(s.relid), snowflake._owner_of(d.classid, d.objid))
+              AND coalesce(snowflake._relation_of(d.classid, d.objid), 0) NOT IN (SELECT snowflake._views_on_shadows(shadows))
+            ORDER BY d.classid, d.objid
             LIMIT 1));
     IF obstacle IS NOT NULL THEN
         RAISE EXCEPTION 'cannot take back the conversion of %', part.name

@@ -11,6 +11,7 @@
 CREATE TYPE snowflake._fill_progress AS (
     tab regclass,
     pause interval, max_lag bigint,     -- see _fill_shadows()
+    run_path text,                      -- the search_path for functions that indexes call
     page bigint, pages bigint,          -- the next page, and how many there are to look at
     batch bigint,                       -- how many pages the next batch has
     first_pages bigint[], end_pages bigint[], -- of batches that left rows out
@@ -25,7 +26,7 @@ CREATE TYPE snowflake._fill_progress AS (
 
 -- Returns where the filling of shadow columns begins; raises an error unless the conversion of the sequence widens
 -- columns of the table.
-CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval, max_lag text)
+CREATE FUNCTION snowflake._fill_begin(seq regclass, tab regclass, pause interval, max_lag text, caller_search_path text)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
@@ -40,6 +41,7 @@ BEGIN
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
+    progress.run_path := snowflake._run_path(caller_search_path);
     progress.page := 0;
     progress.pages := pg_relation_size(tab) / current_setting('block_size')::integer;
     progress.batch := 16;
@@ -95,7 +97,7 @@ DECLARE
     outcome record;
     took double precision;
 BEGIN
-    outcome := snowflake._fill_pages(progress.tab, progress.page, end_page, false);
+    outcome := snowflake._fill_pages(progress.tab, progress.page, end_page, false, progress.run_path);
     IF outcome.in_use > 0 THEN
         progress.first_pages := progress.first_pages || progress.page;
         progress.end_pages := progress.end_pages || end_page;
@@ -117,7 +119,7 @@ CREATE FUNCTION snowflake._fill_rows_left_out(progress snowflake._fill_progress)
     AS $function$
 DECLARE
     outcome constant record :=
-        snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits);
+        snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits, progress.run_path);
 BEGIN
     progress.waits := NOT progress.waits AND outcome.in_use > 0;
     IF NOT progress.waits AND outcome.filled = 0 THEN
@@ -226,8 +228,8 @@ BEGIN
 END
 $function$;
 
--- Looks whether all rows of a table satisfy a constraint.
-CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
+-- Looks whether all rows of a table satisfy a constraint, with a search_path for the functions that it calls.
+CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
@@ -251,28 +253,35 @@ BEGIN
     END IF;
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
-                              snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
+                              snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 END
 $function$;
 
--- Returns a constraint on shadow columns of a table that is not valid yet; NULL: there is none.
-CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass)
-    RETURNS name
+-- Looks whether all rows of a table satisfy a constraint.
+CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._validate(tab, constraint_name, pg_catalog.current_setting('search_path'))
+$function$;
+
+-- Returns a constraint on shadow columns that is checked with a table and not valid yet, and the table that has it; NULL: there is
+-- none.
+CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass, OUT relid regclass, OUT check_name name)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     shadows constant snowflake._shadow[] :=
         snowflake._shadows((snowflake._conversion_part(seq, online => true)).columns);
 BEGIN
-    RETURN (
-        SELECT x.name
-            FROM (SELECT s.same, s.is_filled FROM unnest(shadows) s WHERE s.relid = tab AND s.is_exact
-                  UNION ALL
-                  SELECT t.name, t.is_ready FROM snowflake._check_twins(shadows) t
-                      WHERE t.relid = tab AND t.twin IS NOT NULL AND t.definition LIKE '% NOT VALID') x(name, is_valid)
-            WHERE NOT x.is_valid AND x.name IS NOT NULL
-            ORDER BY x.name
-            LIMIT 1);
+    SELECT x.relid, x.name INTO relid, check_name
+        FROM (SELECT s.relid, s.same, s.is_filled FROM unnest(shadows) s WHERE s.is_exact
+              UNION ALL
+              SELECT t.relid, t.name, t.is_ready FROM snowflake._check_twins(shadows) t
+                  WHERE t.twin IS NOT NULL AND t.definition LIKE '% NOT VALID') x(relid, name, is_valid)
+        WHERE NOT x.is_valid AND x.name IS NOT NULL AND snowflake._filled_with(x.relid) = tab
+        ORDER BY x.relid = tab DESC, x.relid::oid, x.name
+        LIMIT 1;
 END
 $function$;
 
@@ -285,12 +294,12 @@ CREATE PROCEDURE snowflake._fill_shadows(
     AS $procedure$
 DECLARE
     progress snowflake._fill_progress;
-    invalid pg_catalog.name;
+    invalid record;
 BEGIN
     -- Under SERIALIZABLE the batches could make the transactions of others fail.
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    progress := snowflake._fill_begin(seq, tab, pause, max_lag);
+    progress := snowflake._fill_begin(seq, tab, pause, max_lag, pg_catalog.current_setting('search_path'));
     LOOP
         progress := snowflake._fill_next(progress);
         COMMIT;
@@ -309,16 +318,17 @@ BEGIN
     END LOOP;
     LOOP
         invalid := snowflake._next_check_to_validate(seq, tab);
-        EXIT WHEN invalid IS NULL;
-        PERFORM snowflake._validate(tab, invalid);
+        EXIT WHEN invalid.relid IS NULL;
+        PERFORM snowflake._validate(invalid.relid, invalid.check_name);
         COMMIT;
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
 END
 $procedure$;
 
--- Collects the statistics of a table with shadow columns. That evaluates expressions of its indexes.
-CREATE FUNCTION snowflake._analyze(seq regclass, tab regclass)
+-- Collects the statistics of a table with shadow columns. That evaluates expressions of its indexes, with a search_path for the
+-- functions that they call.
+CREATE FUNCTION snowflake._analyze(seq regclass, tab regclass, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
@@ -331,22 +341,14 @@ BEGIN
     PERFORM snowflake._hold_definition(tab);
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
-    PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), 'pg_catalog, pg_temp', NULL);
+    PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 END
 $function$;
 
--- Looks whether all rows satisfy a foreign key between shadow columns.
-CREATE FUNCTION snowflake._validate_key(seq regclass, tab regclass, constraint_name name)
+-- Collects the statistics of a table with shadow columns.
+CREATE FUNCTION snowflake._analyze(seq regclass, tab regclass)
     RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-BEGIN
-    IF NOT EXISTS (SELECT FROM snowflake._key_twins(snowflake._shadows((snowflake._conversion_part(seq, online => true)).columns)) t
-                       WHERE t.relid = tab AND t.name = constraint_name AND t.twin IS NOT NULL) THEN
-        RAISE EXCEPTION 'table % has no foreign key % for its shadow columns yet', tab, quote_ident(constraint_name)
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'Ask conversion_plan(..., online => true) for what is left to do.';
-    END IF;
-    PERFORM snowflake._validate(tab, constraint_name);
-END
+    SELECT snowflake._analyze(seq, tab, pg_catalog.current_setting('search_path'))
 $function$;

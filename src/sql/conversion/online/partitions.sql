@@ -149,17 +149,17 @@ BEGIN
 END
 $function$;
 
--- Returns the step that validates a foreign key.
-CREATE FUNCTION snowflake._validation_step(key pg_constraint)
+-- Returns the step that validates a constraint.
+CREATE FUNCTION snowflake._validation_step(tab regclass, constraint_name name)
     RETURNS snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    size constant bigint := (SELECT sum(snowflake._table_size(member)) FROM snowflake._table_tree(key.conrelid) member);
+    size constant bigint := (SELECT sum(snowflake._table_size(member)) FROM snowflake._table_tree(tab) member);
 BEGIN
     RETURN snowflake._step(
-        format('SELECT snowflake._validate(%L, %L)', key.conrelid::regclass, key.conname), snowflake._owner(key.conrelid),
-        format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', key.conrelid::regclass, pg_size_pretty(size)), size => size);
+        format('SELECT snowflake._validate(%L, %L)', tab, constraint_name), snowflake._owner(tab),
+        format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', tab, pg_size_pretty(size)), size => size);
 END
 $function$;
 
@@ -174,7 +174,7 @@ BEGIN
             FROM unnest(keys) whole(key)
             JOIN pg_constraint k ON k.oid = whole.key
             JOIN pg_class r ON r.oid = k.confrelid AND r.relkind = 'p'
-            CROSS JOIN LATERAL snowflake._validation_step(k) step
+            CROSS JOIN LATERAL snowflake._validation_step(k.conrelid, k.conname) step
             WHERE k.convalidated <> only_invalid
             ORDER BY whole.key;
 END

@@ -33,7 +33,7 @@ END
 $function$;
 
 -- Returns the steps that fill shadow columns. The partitions of a table come in the order of their names, and last the whole,
--- which has no rows.
+-- which has no rows, with all partitions that have some of their own.
 CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause interval, max_lag text)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
@@ -41,9 +41,9 @@ CREATE FUNCTION snowflake._preparations_of_rows(work snowflake._shadowing, pause
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT DISTINCT x.relid FROM unnest(work.shadows) x
+            FROM (SELECT DISTINCT snowflake._filled_with(x.relid) FROM unnest(work.shadows) x
                       WHERE NOT x.is_filled
-                         OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s
+                         OR EXISTS (SELECT FROM unnest(work.checks) t WHERE t.relid = x.relid AND NOT t.is_ready)) s(relid)
             JOIN pg_class c ON c.oid = s.relid
             CROSS JOIN LATERAL (SELECT snowflake._table_size(s.relid)) held(size)
             CROSS JOIN LATERAL snowflake._step(
@@ -54,7 +54,6 @@ BEGIN
                     WHEN 'p' THEN format('notes that the partitions of table %s are filled; SHARE UPDATE EXCLUSIVE locks', s.relid)
                     ELSE format('changes the rows of table %s (%s) in batches that are transactions; locks a batch of rows for a '
                                 'tenth of a second', s.relid, pg_size_pretty(held.size)) END, size => held.size) step
-            WHERE NOT (c.relkind = 'p' AND c.relispartition)
             ORDER BY snowflake._whole(s.relid)::oid, c.relkind = 'p', c.relname;
 END
 $function$;
@@ -127,10 +126,7 @@ BEGIN
         SELECT step.*
             FROM unnest(work.keys) WITH ORDINALITY t
             JOIN pg_constraint k ON k.oid = t.original
-            CROSS JOIN LATERAL (SELECT snowflake._table_size(t.relid)) held(size)
-            CROSS JOIN LATERAL snowflake._step(
-                format('SELECT snowflake._validate_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
-                format('reads table %s (%s); SHARE UPDATE EXCLUSIVE lock', t.relid, pg_size_pretty(held.size)), size => held.size) step
+            CROSS JOIN LATERAL snowflake._validation_step(t.relid, t.name) step
             WHERE k.convalidated AND NOT t.is_ready
             ORDER BY t.ordinality;
 END

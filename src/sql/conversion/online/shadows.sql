@@ -28,6 +28,7 @@ CREATE FUNCTION snowflake._compared_by(
 CREATE FUNCTION snowflake._fill_pages(
         tab regclass, first_page bigint, end_page bigint,
         waits boolean,       -- for a row that is locked; then the call ends with the first row that it has changed
+        run_path text DEFAULT 'pg_catalog, pg_temp', -- the search_path for functions that the indexes of the table call
         OUT filled bigint,   -- how many rows it has changed
         OUT in_use bigint)   -- how many it left as they are because other sessions have locked them
     AS 'MODULE_PATHNAME', 'snowflake_fill_pages'
@@ -123,6 +124,13 @@ CREATE FUNCTION snowflake._whole(tab regclass)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN coalesce(pg_partition_root(tab), tab);
 
+-- Returns the table with which the shadows of a table are filled and checked: itself; the whole for a partition that has
+-- partitions, and so no rows.
+CREATE FUNCTION snowflake._filled_with(tab regclass)
+    RETURNS regclass
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE (SELECT relkind FROM pg_class WHERE oid = tab) WHEN 'p' THEN snowflake._whole(tab) ELSE tab END;
+
 -- Returns the columns that the condition of a trigger names. The server keeps no dependencies for the clone that a partition
 -- has of the trigger: its condition is that of the trigger of the whole.
 CREATE FUNCTION snowflake._columns_of_trigger(trigger oid)
@@ -188,6 +196,7 @@ BEGIN
                     LIMIT 1
             ) t ON true
             WHERE k.contype = 'c' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
+              AND (k.coninhcount > 0) = c.relispartition -- a partition has all from the whole
               AND k.conrelid = coalesce(only_relid, k.conrelid) AND pair.shadow IS NOT NULL
               -- A check of the user's may compare two columns, too.
               AND (t.tgname IS NOT NULL OR b.attname = snowflake._shadow_name(a.attname))

@@ -217,12 +217,11 @@ BEGIN
 END
 $function$;
 
--- Returns the words that add a constraint without checking the rows of the table. PostgreSQL 18 has constraints that are
--- not enforced.
+-- Returns the words that add a constraint without checking the rows of the table.
 CREATE FUNCTION snowflake._unchecked(k pg_constraint)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN ' NOT ENFORCED' ELSE ' NOT VALID' END;
+    RETURN CASE WHEN snowflake._is_enforced(k) THEN ' NOT VALID' ELSE ' NOT ENFORCED' END;
 
 -- Returns the definition of the twin of a check, which follows its name.
 CREATE FUNCTION snowflake._check_definition(shadows snowflake._shadow[], k pg_constraint)
@@ -392,7 +391,7 @@ BEGIN
 END
 $function$;
 
--- Returns the step that adds a foreign key between shadow columns, unless it is there. The step is short: _validate_key()
+-- Returns the step that adds a foreign key between shadow columns, unless it is there. The step is short: _validate()
 -- checks the rows later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part, tab regclass, twin name)
     RETURNS SETOF snowflake._conversion_step
