@@ -206,6 +206,24 @@ DROP FUNCTION names.kept(bigint);
 SELECT snowflake.convert_snowflake_to_sequence('names.s');
 SELECT last_value, is_called FROM mallory.runs;
 
+-- A function of another role that an index or a check calls may call others.
+SET ROLE regress_names_mallory;
+CREATE FUNCTION mallory.strip(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN btrim($1); END';
+CREATE FUNCTION mallory.norm(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN mallory.strip($1); END';
+SET ROLE regress_names_owner;
+CREATE TABLE names.g (id serial PRIMARY KEY, code text GENERATED ALWAYS AS ('G' || id) STORED,
+                      EXCLUDE USING btree (mallory.norm(code) WITH =));
+CREATE INDEX ON names.g (mallory.norm(code));
+INSERT INTO names.g DEFAULT VALUES;
+SELECT snowflake.convert_sequence_to_snowflake('names.g_id_seq');
+CREATE TABLE names.h (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), code text CHECK (mallory.norm(code) <> '')) PARTITION BY RANGE (id);
+CREATE TABLE names.h_1 PARTITION OF names.h FOR VALUES FROM (MINVALUE) TO (1000);
+CREATE TABLE names.h_2 PARTITION OF names.h FOR VALUES FROM (1000) TO (MAXVALUE);
+INSERT INTO names.h (code) VALUES ('x');
+SELECT command FROM snowflake.partition_plan('names.h', back => true) WHERE command IS NOT NULL \gexec
+SELECT code FROM names.h;
+RESET ROLE;
+
 SET client_min_messages = warning;
 DROP SCHEMA names, mallory CASCADE;
 DROP VIEW calls;

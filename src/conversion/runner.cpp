@@ -16,6 +16,7 @@ struct Pending {
     Check check;
     Oid caller;
     int caller_context;
+    bool fills_index;      // and does nothing else after that
     MemoryContext context; // of the lists
     List *classes;         // of what the command has made since it was compared
     List *objects;
@@ -100,7 +101,7 @@ bool has_expressions(Oid index) {
 
 // A table or materialized view is made by the server itself where a command fills one anew: it has
 // looked up all names by then, and evaluated nothing but constants. An index is filled as soon as
-// it is there.
+// it is there; a command that makes more besides may have names left to look up.
 void relation_made(Oid relid, bool is_internal) {
     Relation relation = RelationIdGetRelation(relid);
     if (!RelationIsValid(relation))
@@ -111,7 +112,9 @@ void relation_made(Oid relid, bool is_internal) {
         settle();
     } else if (kind == RELKIND_INDEX) {
         CommandCounterIncrement(); // as the server does next
-        if (has_expressions(relid))
+        if (pending.fills_index)
+            settle();
+        else if (has_expressions(relid))
             compare();
     }
 }
@@ -155,14 +158,19 @@ const Node *statement_of(const char *command) {
     return linitial_node(RawStmt, statements)->stmt;
 }
 
-// Whether a command names nothing but a table and a constraint of it: to validate that evaluates
-// what was compared when it was made.
-bool looks_up_nothing(const Node *statement) {
+// Whether a command alters a table in this way, and in no other.
+bool alters_only(const Node *statement, AlterTableType subtype) {
     if (!IsA(statement, AlterTableStmt))
         return false;
     const List *commands = reinterpret_cast<const AlterTableStmt *>(statement)->cmds;
-    return list_length(commands) == 1 &&
-           linitial_node(AlterTableCmd, commands)->subtype == AT_ValidateConstraint;
+    return list_length(commands) == 1 && linitial_node(AlterTableCmd, commands)->subtype == subtype;
+}
+
+// Whether a command names nothing but tables, columns and constraints: to validate a constraint, to
+// move rows and to collect statistics evaluates what was compared when it was made.
+bool looks_up_nothing(const Node *statement) {
+    return IsA(statement, InsertStmt) || IsA(statement, VacuumStmt) ||
+           alters_only(statement, AT_ValidateConstraint);
 }
 
 // How far a command is restricted. One that alters a table may check its foreign keys, and has to
@@ -213,6 +221,7 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
                .check = is_query ? Check{} : check,
                .caller = before.role,
                .caller_context = before.security_context,
+               .fills_index = IsA(statement, IndexStmt) || alters_only(statement, AT_AddConstraint),
                .context = CurrentMemoryContext,
                .classes = NIL,
                .objects = NIL};

@@ -14,8 +14,10 @@ struct Check {
 
 // Runs one command as the role, in a security-restricted operation. Names in it are looked up in
 // the search_path that is set; users' code that it runs finds run_path instead, unless that is
-// null: the functions of event triggers always, and other code from where the command makes a new
-// table file, as ALTER TABLE does for a rewrite and REFRESH MATERIALIZED VIEW.
+// null: the functions of event triggers always, and other code from where the command has looked up
+// all names: where it makes a new table file, as ALTER TABLE does for a rewrite and REFRESH
+// MATERIALIZED VIEW, or an index and nothing else, or from the beginning of one that names nothing
+// but tables, columns and constraints.
 //
 // Nothing is evaluated between the moment in which the command has looked up its names and that in
 // which the check has compared them: it runs as the role that called run(), with a snapshot of the
