@@ -126,7 +126,34 @@ SELECT snowflake.convert_sequence_to_snowflake('passed_id_seq');
 TABLE before_passed EXCEPT SELECT * FROM acl();
 SELECT count(*) FROM pg_class, aclexplode(relacl) x WHERE oid = 'passed_on'::regclass AND x.privilege_type = 'SELECT';
 
+-- Rights that the commands need and an owner lacks: on a schema, a tablespace, and the type of a view's column.
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE regress_snowflake_space LOCATION '';
+CREATE SCHEMA lacking;
+GRANT ALL ON SCHEMA lacking TO regress_snowflake_owner;
+CREATE TYPE lacking.mood AS ENUM ('good', 'bad');
+SET ROLE regress_snowflake_owner;
+CREATE TABLE lacking.base (id serial PRIMARY KEY, m lacking.mood, code text GENERATED ALWAYS AS ('B' || id) STORED);
+CREATE INDEX base_code ON lacking.base (code);
+CREATE VIEW lacking.moods AS SELECT id, m FROM lacking.base;
+CREATE TABLE lacking.plain (id serial PRIMARY KEY);
+RESET ROLE;
+ALTER INDEX lacking.base_code SET TABLESPACE regress_snowflake_space;
+ALTER INDEX lacking.plain_pkey SET TABLESPACE regress_snowflake_space;
+REVOKE USAGE ON TYPE lacking.mood FROM PUBLIC;
+SELECT snowflake.convert_sequence_to_snowflake('lacking.base_id_seq');
+REVOKE CREATE ON SCHEMA lacking FROM regress_snowflake_owner;
+SELECT count(*) > 0 AS is_planned FROM snowflake.conversion_plan('lacking.plain_id_seq', online => true);
+SET ROLE regress_snowflake_owner;
+SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
+SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
+RESET ROLE;
+
 SET client_min_messages = warning;
+DROP SCHEMA lacking CASCADE;
+DROP TABLESPACE regress_snowflake_space;
 DROP SCHEMA rights CASCADE;
 DROP TABLE before, before_simple, before_passed;
 DO $$ BEGIN FOR i IN 1..30 LOOP EXECUTE format('DROP ROLE regress_snowflake_hand_%s', i); END LOOP; END $$;

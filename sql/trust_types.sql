@@ -11,9 +11,15 @@ SET search_path = trust;
 -- Whoever's rights code of mallory has had.
 CREATE TABLE told (told_as name);
 GRANT INSERT ON told TO PUBLIC;
+CREATE SEQUENCE heard; -- which tells of it when an error has taken back the rest
+GRANT ALL ON heard TO PUBLIC;
 SET ROLE regress_snowflake_mallory;
-CREATE FUNCTION really() RETURNS boolean LANGUAGE plpgsql AS
-    $$ BEGIN INSERT INTO trust.told VALUES (current_user); RETURN true; END $$;
+CREATE FUNCTION really() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO trust.told VALUES (current_user);
+    PERFORM nextval('trust.heard') WHERE current_user IN (SELECT rolname FROM pg_roles WHERE rolsuper OR rolname ~ '_alice$');
+    RETURN true;
+END $$;
 CREATE FUNCTION evil() RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM trust.really(); RETURN 0; END $$;
 CREATE DOMAIN d AS text;
 CREATE TYPE c AS (x d);
@@ -368,6 +374,27 @@ ALTER TYPE holder OWNER TO regress_snowflake_mallory;
 DROP TABLE checked, holders, spans, partial, excluded, later, viewed, joined, other, whole, checked_whole, checked_deeply,
     held, returned, counted CASCADE;
 
+-- In an index that a superuser's table has from mallory's, whose constants a plan reads; in the default of a view's column.
+SET ROLE regress_snowflake_mallory;
+CREATE DOMAIN small AS integer;
+CREATE TYPE with_small AS (a small);
+CREATE TABLE w (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, c with_small);
+CREATE INDEX ON w (id) WHERE c <> '(1)'::with_small;
+RESET ROLE;
+CREATE TABLE shown (id serial PRIMARY KEY, n text);
+CREATE VIEW showing AS SELECT id, n FROM shown;
+ALTER VIEW showing ALTER n SET DEFAULT ('(1)'::with_small)::text;
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN small ADD CONSTRAINT loud CHECK (really()) NOT VALID;
+RESET ROLE;
+CREATE TABLE like_w (LIKE w INCLUDING ALL);
+SELECT snowflake.conversion_plan('like_w_id_seq', online => true);
+SELECT snowflake._rehearse_conversion('like_w_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('like_w_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('shown_id_seq');
+SELECT snowflake.conversion_plan('shown_id_seq', online => true);
+DROP TABLE w, like_w, shown CASCADE;
+
 -- By way of a policy of a table that a materialized view reads. An enum has no code.
 CREATE ROLE regress_snowflake_bob;
 GRANT regress_snowflake_bob TO regress_snowflake_alice;
@@ -432,5 +459,6 @@ RESET statement_timeout;
 DROP TABLE slow;
 
 TABLE told;
+SELECT is_called FROM heard;
 DROP SCHEMA trust CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice, regress_snowflake_group;

@@ -178,6 +178,8 @@ Relation open(Oid relation, LOCKMODE mode) {
 
 // The server plans all anew when a schema has changed.
 void plan_anew(Oid relation) {
+    PreventCommandIfReadOnly("_plan_anew()");
+    PreventCommandDuringRecovery("_plan_anew()");
     Relation table = open(relation, AccessShareLock);
     const bool is_new = table->rd_createSubid != InvalidSubTransactionId;
     relation_close(table, NoLock);

@@ -62,6 +62,7 @@ TEST(Standby, RefusesNextvalAsTheServerDoes) {
         EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextval('unlogged')"), "25006");
         EXPECT_EQ(standby.sqlstate("SELECT snowflake.nextvals('unlogged', 2)"), "25006");
     }
+    EXPECT_EQ(standby.sqlstate("SELECT snowflake._plan_anew('pg_class')"), "25006");
 }
 
 // A standby has its primary's system identifier, and so its claim.

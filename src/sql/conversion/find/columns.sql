@@ -12,6 +12,12 @@ CREATE FUNCTION snowflake._base_type(type oid)
     LANGUAGE c STABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'snowflake_base_type';
 
+-- Tells whether a type holds numbers as bigint does: bigint itself, a domain of it, or snowflake.id.
+CREATE FUNCTION snowflake._is_big(type oid)
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN snowflake._base_type(type) IN ('bigint'::regtype, 'snowflake.id'::regtype);
+
 -- Finds the column defaults that call nextval with the name of the sequence as a text. nextval('name'::text) looks
 -- for the sequence each time that it runs, in the search_path of the session that inserts. The call means the
 -- sequence for certain if it names the schema, or if the conversion would take along no other relation of that name.

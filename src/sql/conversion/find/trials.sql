@@ -19,8 +19,7 @@ CREATE FUNCTION snowflake._late_id(layout snowflake.layout)
 CREATE FUNCTION snowflake._holds_ids(type oid)
     RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN snowflake._base_type(type) IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
-           OR type = 'snowflake.id'::regtype;
+    RETURN snowflake._is_small(snowflake._base_type(type)) OR snowflake._is_big(type);
 
 -- Something to try with IDs: a default that takes them from a sequence, or what an object makes of a column.
 CREATE TYPE snowflake._trial AS (

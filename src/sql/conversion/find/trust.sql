@@ -36,7 +36,13 @@ BEGIN
             WHERE c.oid = seq
                OR c.oid IN (SELECT x.relid FROM unnest(columns) x WHERE x.widened OR x.draws OR x.new_default IS NOT NULL)
         UNION
-        SELECT snowflake._maker(d), d.classid, d.objid FROM unnest(dependents) d WHERE d.kind IS NOT NULL;
+        SELECT snowflake._maker(d), d.classid, d.objid FROM unnest(dependents) d WHERE d.kind IS NOT NULL
+        UNION
+        SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef
+            FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
+        UNION
+        SELECT snowflake._maker(d), 'pg_attrdef'::regclass, f.oid
+            FROM unnest(dependents) d JOIN pg_attrdef f ON f.adrelid = d.relid WHERE d.kind = 'view';
 END
 $function$;
 
@@ -75,7 +81,7 @@ BEGIN
     RETURN QUERY
         SELECT format('%s is owned by %I', snowflake._description_of(m.class, m.object), pg_get_userbyid(m.role))
             FROM snowflake._makers(seq, columns, dependents) m
-            WHERE m.class <> 'pg_publication_rel'::regclass AND NOT snowflake._may_become(m.role);
+            WHERE m.class NOT IN ('pg_publication_rel'::regclass, 'pg_attrdef'::regclass) AND NOT snowflake._may_become(m.role);
 END
 $function$;
 
@@ -246,11 +252,7 @@ CREATE FUNCTION snowflake._authors_of_definitions(
 BEGIN
     RETURN QUERY
         SELECT made.role, named.author, snowflake._link_of(named.class, named.object, made.class, made.object)
-            FROM (SELECT snowflake._maker(d), d.classid, d.objid, d.kind = 'trigger' FROM unnest(dependents) d WHERE d.kind IS NOT NULL
-                  UNION ALL
-                  SELECT snowflake._owner(c.relid), 'pg_attrdef'::regclass, c.attrdef, false
-                      FROM unnest(columns) c WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL
-                 ) made(role, class, object, is_trigger)
+            FROM snowflake._makers(0, columns, dependents) made
             CROSS JOIN LATERAL (
                 -- The owner of a type can give its name to another one.
                 SELECT 'pg_type'::regclass::oid, type, author.oid
@@ -260,9 +262,10 @@ BEGIN
                 UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
                     FROM pg_depend e
-                    WHERE made.is_trigger AND e.classid = made.class AND e.objid = made.object
+                    WHERE made.class = 'pg_trigger'::regclass AND e.classid = made.class AND e.objid = made.object
                       AND e.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-            ) named(class, object, author);
+            ) named(class, object, author)
+            WHERE made.class <> 'pg_class'::regclass OR made.object IN (SELECT d.objid FROM unnest(dependents) d);
 END
 $function$;
 
@@ -306,8 +309,8 @@ BEGIN
 END
 $function$;
 
--- Returns the schemas, and the types, that the definition of an object names. An owner runs the commands, and may
--- have lost a right since the object was made.
+-- Returns the schemas, and the types, that the definition of an object names, or its columns have. An owner runs the commands, and
+-- may have lost a right since the object was made.
 CREATE FUNCTION snowflake._schemas_of_references(
         class oid, object oid,
         OUT namespace oid, OUT type oid) -- a type whose name has to be used
@@ -331,7 +334,13 @@ BEGIN
             ) named(namespace, type)
             WHERE d.classid = class AND d.objid = object AND d.deptype IN ('n', 'a')
         UNION
-        SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object);
+        SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object)
+        UNION
+        SELECT NULL, a.atttypid
+            FROM (SELECT r.ev_class, NULL FROM pg_rewrite r WHERE class = 'pg_rewrite'::regclass AND r.oid = object AND r.rulename = '_RETURN'
+                  UNION ALL SELECT g.attrelid, g.attnum FROM pg_attrdef f JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
+                                WHERE class = 'pg_attrdef'::regclass AND f.oid = object AND g.attgenerated <> '') made(relid, attnum)
+            JOIN pg_attribute a ON a.attrelid = made.relid AND a.attnum > 0 AND a.attnum = coalesce(made.attnum, a.attnum);
 END
 $function$;
 
@@ -383,6 +392,14 @@ BEGIN
             ) x(role, class, object, namespace)
             JOIN pg_namespace n ON n.oid = x.namespace
             WHERE NOT has_schema_privilege(x.role, n.oid, 'CREATE');
+    RETURN QUERY
+        SELECT format('%s cannot be made again: %I may not create objects in tablespace %I: GRANT CREATE ON TABLESPACE %3$I TO %2$I',
+                      snowflake._description_of(d.classid, d.objid), pg_get_userbyid(snowflake._maker(d)), s.spcname)
+            FROM unnest(dependents) d
+            LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid
+            JOIN pg_class c ON c.oid = CASE d.kind WHEN 'index' THEN d.objid WHEN 'constraint' THEN k.conindid WHEN 'view' THEN d.relid END
+            JOIN pg_tablespace s ON s.oid = c.reltablespace
+            WHERE (NOT d.is_rebuilt OR c.relispartition) AND NOT has_tablespace_privilege(snowflake._maker(d), s.oid, 'CREATE');
 END
 $function$;
 

@@ -35,13 +35,6 @@ BEGIN
             FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid
             WHERE c.relpersistence = 't' AND NOT pg_is_other_temp_schema(c.relnamespace);
     RETURN QUERY
-        SELECT format('materialized view %s cannot be made again: %I may not create objects in tablespace %I: '
-                      'GRANT CREATE ON TABLESPACE %3$I TO %2$I', d.relid, pg_get_userbyid(c.relowner), s.spcname)
-            FROM unnest(dependents) d
-            JOIN pg_class c ON c.oid = d.relid
-            JOIN pg_tablespace s ON s.oid = c.reltablespace
-            WHERE NOT has_tablespace_privilege(c.relowner, s.oid, 'CREATE');
-    RETURN QUERY
         SELECT x
             FROM unnest(dependents) d
             JOIN pg_class c ON c.oid = d.relid

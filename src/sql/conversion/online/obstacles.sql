@@ -108,7 +108,7 @@ BEGIN
                       JOIN pg_class t ON t.oid = member.relid
                       JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
                       WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
-                        AND t.relkind = 'r' AND a.atttypid = 'bigint'::regtype
+                        AND t.relkind = 'r' AND snowflake._is_big(a.atttypid)
                       OFFSET 0) searched(relid, attname, attnum)
             WHERE snowflake._is_large(pg_relation_size(searched.relid))
               AND NOT snowflake._has_greatest_value_at_hand(searched.relid, searched.attnum);
@@ -166,6 +166,9 @@ CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing
     AS $function$
 DECLARE
     indexes constant oid[] := ARRAY(SELECT t.original FROM unnest(work.indexes) t) || work.whole_indexes;
+    -- To read an expression evaluates constants as the owner of the table.
+    may_be_read constant boolean :=
+        NOT EXISTS (SELECT FROM snowflake._obstacles_of_authors((work.part).columns, (work.part).dependents));
 BEGIN
     RETURN QUERY
         SELECT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
@@ -193,9 +196,23 @@ BEGIN
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL
                 SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
-                    WHERE snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid)
+                    WHERE CASE WHEN may_be_read
+                               THEN snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid) END
             ) why(text)
             WHERE NOT i.indisexclusion;
+    -- Whoever types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap makes those of wholes, as their owner.
+    RETURN QUERY
+        SELECT DISTINCT format('%I may not create objects in %s %I: GRANT CREATE ON %s %3$I TO %1$I', maker.name, lower(place.kind),
+                               place.name, place.kind)
+            FROM unnest(indexes) t(original)
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL (SELECT CASE c.relkind WHEN 'I' THEN pg_get_userbyid(c.relowner) ELSE current_user END) maker(name)
+            CROSS JOIN LATERAL (
+                SELECT 'SCHEMA', n.nspname FROM pg_namespace n
+                    WHERE n.oid = c.relnamespace AND NOT has_schema_privilege(maker.name, n.oid, 'CREATE')
+                UNION ALL
+                SELECT 'TABLESPACE', s.spcname FROM pg_tablespace s
+                    WHERE s.oid = c.reltablespace AND NOT has_tablespace_privilege(maker.name, s.oid, 'CREATE')) place(kind, name);
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
         SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock',

@@ -191,6 +191,7 @@ BEGIN
             JOIN pg_constraint k ON k.conrelid = c.relid AND k.contype = 'c' AND k.conkey = ARRAY[c.attnum]
             CROSS JOIN LATERAL snowflake._conversion_check_fault(k.oid, c.attnum, c.draws, layout) fault
             WHERE fault IS NOT NULL AND k.coninhcount = 0 AND NOT c.is_strangers AND snowflake._holds_ids(a.atttypid)
+              AND snowflake._is_enforced(k)
               AND NOT EXISTS (SELECT FROM unnest(columns) other
                                   JOIN pg_attribute b ON b.attrelid = other.relid AND b.attnum = other.attnum
                                   WHERE other.draws AND b.atttypid = a.atttypid

@@ -14,7 +14,7 @@ BEGIN
             JOIN pg_class t ON t.oid = member.relid
             JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = c.attname
             WHERE (c.is_identity OR c.old_default IS NOT NULL) AND NOT c.is_strangers
-              AND t.relkind = 'r' AND a.atttypid IN ('bigint'::regtype, 'snowflake.id'::regtype)
+              AND t.relkind = 'r' AND snowflake._is_big(a.atttypid)
               AND snowflake._may_become(t.relowner) AND NOT pg_is_other_temp_schema(t.relnamespace));
 END
 $function$;
