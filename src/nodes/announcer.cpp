@@ -54,17 +54,17 @@ void repeat() {
     const std::int64_t now_us = clock_us();
     const registry::Registry registry = registry::of(registry::read());
     for (const registry::StoredAct &act : registry.acts())
-        if (is_in_force(registry, act, now_us))
+        if (is_in_force(registry, act, now_us)) {
+            registry::take_away(act.id); // one row is enough
             registry::write(act);
+        }
 }
 
 void ask() {
     registry::StoredAct act = registry::begin_act(registry::of({}), {}, clock_us());
     act.kind = Kind::ask;
-    for (const registry::StoredAct &before : registry::read_stored())
-        if (before.kind == Kind::ask && before.written_here)
-            act.id = before.id; // one row for all questions, which nobody reads again
     registry::write(act);
+    registry::take_away(act.id); // it is for others, and sent with the commit all the same
 }
 
 bool say_what_lacks(int setting) {
@@ -105,10 +105,11 @@ void snowflake_announcer_main(Datum setting) {
     BackgroundWorkerUnblockSignals();
     BackgroundWorkerInitializeConnectionByOid(order.database, InvalidOid, 0);
     StartTransactionCommand();
-    // The server gives a worker the settings of its database, too: it acts as nobody else, and
-    // waits.
+    // The server gives a worker the settings of its database, too: it acts as nobody else, waits,
+    // and calls no function of others.
     SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
     SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+    SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_SUSET, PGC_S_OVERRIDE);
     if (TransactionIdIsValid(order.after))
         XactLockTableWait(order.after, nullptr, nullptr, XLTW_None);
     XactReadOnly = false;

@@ -70,11 +70,11 @@ struct Key {
     Datum value;
 };
 
-// Calls action with each row that has these values, by an index of the table on these columns; if
+// Calls action with each tuple that has these values, by an index of the table on these columns; if
 // there is none, by reading all rows.
 template <typename Action>
-void for_each_row(Relation table, const char *index, std::initializer_list<Key> keys,
-                  Action action) {
+void for_each_tuple(Relation table, const char *index, std::initializer_list<Key> keys,
+                    Action action) {
     ScanKeyData scan_keys[column_count];
     int count = 0;
     for (const Key &key : keys)
@@ -83,8 +83,17 @@ void for_each_row(Relation table, const char *index, std::initializer_list<Key> 
     SysScanDesc scan =
         systable_beginscan(table, oid, OidIsValid(oid), GetActiveSnapshot(), count, scan_keys);
     for (HeapTuple tuple = systable_getnext(scan); tuple != nullptr; tuple = systable_getnext(scan))
-        action(row_of(tuple, RelationGetDescr(table)));
+        action(tuple);
     systable_endscan(scan);
+}
+
+// Does so with each row.
+template <typename Action>
+void for_each_row(Relation table, const char *index, std::initializer_list<Key> keys,
+                  Action action) {
+    for_each_tuple(table, index, keys, [table, &action](HeapTuple tuple) {
+        action(row_of(tuple, RelationGetDescr(table)));
+    });
 }
 
 // A list of acts that grows. It is palloc'd and has no destructor.
@@ -193,6 +202,16 @@ Oid require_table() {
 
 } // namespace
 
+void take_away(const ActId &act) {
+    CommandCounterIncrement(); // what this transaction has written goes, too
+    Relation table = table_open(require_table(), RowExclusiveLock);
+    begin_reading();
+    for_each_tuple(table, "nodes_act", {{column_act, F_UUID_EQ, uuid_of(act)}},
+                   [table](HeapTuple tuple) { simple_heap_delete(table, &tuple->t_self); });
+    PopActiveSnapshot();
+    table_close(table, NoLock);
+}
+
 void write(const StoredAct &act) {
     const Oid table = require_table();
     being_written = act.id;
@@ -206,9 +225,6 @@ void write(const StoredAct &act) {
     }
     const acting_role::Previous before = acting_role::become_owner_of(table);
     SPI_connect();
-    // The row of an act that is said to all once more takes the place of the one before.
-    SPI_execute_with_args("DELETE FROM snowflake.nodes WHERE act = $1", 1, &types[column_act - 1],
-                          &row.values[column_act - 1], nullptr, false, 0);
     const int status = SPI_execute_with_args(
         "INSERT INTO snowflake.nodes VALUES "
         "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",

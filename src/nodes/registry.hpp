@@ -58,6 +58,11 @@ bool lock_without_waiting();
 // 55000 if there is no table.
 void write(const StoredAct &act);
 
+// Takes the rows of an act out of the table, by no statement: no trigger has a say, and those who
+// replicate the table keep what they have. The caller holds the lock, or has written the act
+// itself. Raises 55000 if there is no table.
+void take_away(const ActId &act);
+
 // Begins an act of this server about an instance: that it is here. An instance that was given no
 // name has that of its host and database. The cluster_name of servers that a distribution has set
 // up is often the same on all.

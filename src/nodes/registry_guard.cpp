@@ -31,19 +31,25 @@ bool is_question(const Row &row) {
     return true;
 }
 
-// Returns a row as the table keeps it: with a key of its own, where it was written, and texts that
+// Whether what a later version has added has no other characters than ASCII.
+bool is_ascii(const Row &row) {
+    return pg_is_ascii(DatumGetCString(DirectFunctionCall1(jsonb_out, row[column_more])));
+}
+
+// Returns a row as the table keeps it: with a key of its own, where it was written, and only what
 // every server can read, whatever the encoding of its database is.
 HeapTuple as_kept(const Row &row, bool written_here, HeapTuple tuple, Relation table) {
     constexpr Column named[] = {column_kind, column_place, column_name, column_version};
-    int columns[std::size(named) + 2] = {column_key, column_written_here};
-    Datum values[std::size(columns)] = {random_uuid(), BoolGetDatum(written_here)};
-    int count = 2;
+    int columns[std::size(named) + 3] = {column_key, column_written_here, column_more};
+    Datum values[std::size(columns)] = {random_uuid(), BoolGetDatum(written_here),
+                                        row[column_more]};
+    bool nulls[std::size(columns)] = {false, false, row.is_null(column_more) || !is_ascii(row)};
+    int count = 3;
     for (const Column column : named) {
         columns[count] = column;
         values[count++] =
             CStringGetTextDatum(server::clean_ascii(TextDatumGetCString(row[column])));
     }
-    bool nulls[std::size(columns)] = {};
     return heap_modify_tuple_by_cols(tuple, RelationGetDescr(table), count, columns, values, nulls);
 }
 
@@ -58,12 +64,9 @@ HeapTuple guard_row(const TriggerData &trigger) {
     Relation table = trigger.tg_relation;
     if (!is_known(table) || (!TRIGGER_FIRED_BY_INSERT(event) && is_applying()))
         return nullptr;
-    const Row row = row_of(trigger.tg_trigtuple, RelationGetDescr(table));
-    if (!TRIGGER_FIRED_BY_INSERT(event)) {
-        if (TRIGGER_FIRED_BY_DELETE(event) && being_written_as(id_of(row[column_act])))
-            return trigger.tg_trigtuple;
+    if (!TRIGGER_FIRED_BY_INSERT(event))
         raise_typed(TRIGGER_FIRED_BY_DELETE(event) ? "DELETE" : "UPDATE");
-    }
+    const Row row = row_of(trigger.tg_trigtuple, RelationGetDescr(table));
     if (!is_readable(row))
         return nullptr;
     const ActId act = id_of(row[column_act]);

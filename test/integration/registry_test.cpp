@@ -597,13 +597,14 @@ TEST(Rows, HaveNoCharacterThatAnEncodingLacks) {
     EXPECT_GE(session.number(claim), 1);
     EXPECT_EQ(session.sqlstate("SELECT snowflake.claim_node(name => '" + polish + "')"), "22021");
     session.run("INSERT INTO snowflake.nodes SELECT gen_random_uuid(), gen_random_uuid(), 'claim', "
-                "5, 5, 77, 88, 0, name, 'x/' || name, now(), now(), NULL, NULL, name, false, NULL "
+                "5, 5, 77, 88, 0, name, 'x/' || name, now(), now(), NULL, NULL, name, false, "
+                "to_jsonb(name) "
                 "FROM (VALUES ('" +
                 polish + "')) typed(name)");
-    EXPECT_EQ(
-        session.number("SELECT count(*) FROM snowflake.nodes WHERE concat(name, place, version) ~ "
-                       "'[^ -~]' OR name NOT LIKE '%/%dz'"),
-        0);
+    EXPECT_EQ(session.number(
+                  "SELECT count(*) FROM snowflake.nodes WHERE concat(name, place, version, more) ~ "
+                  "'[^ -~]' OR name NOT LIKE '%/%dz'"),
+              0);
 }
 
 // A session whose first use of the library is in a parallel operation has its settings.
