@@ -555,6 +555,9 @@ SELECT snowflake._add_shadows('seen_meanwhile_id_seq', 'seen_meanwhile');
 CREATE VIEW sees AS SELECT * FROM seen_meanwhile;
 SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
 DROP VIEW sees;
+CREATE POLICY sees ON by_path AS RESTRICTIVE USING (EXISTS (SELECT * FROM seen_meanwhile s WHERE s.id = by_path.id));
+SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
+DROP POLICY sees ON by_path;
 SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
 
 -- Nobody converts, fills or takes back what is another's.

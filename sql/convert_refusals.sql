@@ -78,19 +78,6 @@ INSERT INTO far VALUES (4000000000000000000);
 SELECT snowflake.convert_sequence_to_snowflake('far_seq');
 DROP TABLE far;
 DROP SEQUENCE far_seq;
--- A check of a domain that changes something is not tried.
-CREATE SCHEMA for_all;
-GRANT USAGE ON SCHEMA for_all TO PUBLIC;
-CREATE SEQUENCE for_all.tried;
-GRANT ALL ON for_all.tried TO PUBLIC;
-CREATE DOMAIN for_all.counted AS text CHECK (nextval('for_all.tried') > 0);
-CREATE DOMAIN for_all.counted_too AS for_all.counted;
-CREATE TABLE counting (id bigserial PRIMARY KEY);
-CREATE INDEX ON counting ((id::text::for_all.counted_too));
-SELECT count(*) > 0 AS is_planned FROM snowflake.conversion_plan('counting_id_seq');
-SELECT is_called FROM for_all.tried;
-DROP TABLE counting;
-DROP SCHEMA for_all CASCADE;
 -- A domain has the length of what it is made from.
 CREATE SEQUENCE packed;
 CREATE DOMAIN packed_text AS varchar(20);

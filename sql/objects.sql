@@ -30,6 +30,10 @@ SELECT m.function FROM made m JOIN pg_proc p ON p.oid = m.function
     WHERE m.language = 'sql' AND p.prosqlbody IS NULL AND NOT coalesce(m.settings @> common[:1], false)
     ORDER BY m.function::text COLLATE "C";
 
+-- Procedures declare no variable of a type without its schema: PL/pgSQL would look that up in the search_path of the session.
+SELECT count(DISTINCT p.oid) AS procedures, array_agg(line) FILTER (WHERE line !~ '^    \w+ (constant )?\w+[.]') AS without_schema
+    FROM pg_proc p, regexp_split_to_table(substring(p.prosrc FROM '(?n)^DECLARE$\n((?:^ .*\n)*)^BEGIN$'), '\n(?=.)') line
+    WHERE p.pronamespace = 'snowflake'::regnamespace AND p.prokind = 'p';
 -- Everything else that it makes. The server adds operator families, row and array types by itself.
 SELECT pg_describe_object(classid, objid, objsubid) COLLATE "C" AS object,
        obj_description(objid, classid::regclass::name) IS NOT NULL AS commented

@@ -393,7 +393,48 @@ SELECT snowflake._rehearse_conversion('like_w_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('like_w_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('shown_id_seq');
 SELECT snowflake.conversion_plan('shown_id_seq', online => true);
-DROP TABLE w, like_w, shown CASCADE;
+-- By way of the check of a domain of alice's. By the name of an enum, which its owner can give to another type.
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN small DROP CONSTRAINT loud;
+CREATE TYPE label AS ENUM ('(1)', '(2)');
+SET ROLE regress_snowflake_alice;
+CREATE DOMAIN over_small AS integer CHECK ((VALUE::small) > 0);
+CREATE TABLE by_domain (id serial PRIMARY KEY, j integer);
+CREATE INDEX ON by_domain ((j::over_small IS NULL));
+CREATE TABLE by_label (id serial PRIMARY KEY, k label, CHECK (id > 0 OR k <> '(2)'::label));
+CREATE TABLE parted_label (id bigserial PRIMARY KEY, k label);
+CREATE INDEX ON parted_label (id) WHERE k = '(1)'::label;
+-- By way of the functions of an aggregate, and of what a function in standard SQL reads. JSON_VALUE leaves no dependency.
+CREATE FUNCTION adds(small, integer) RETURNS small IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE AGGREGATE added(integer) (SFUNC = adds, STYPE = small, INITCOND = '0');
+CREATE TABLE of_added (id serial PRIMARY KEY, j integer);
+CREATE MATERIALIZED VIEW adding AS SELECT id, added(j) FROM of_added GROUP BY id;
+SET ROLE regress_snowflake_mallory;
+CREATE TABLE read_by_it (x integer);
+GRANT SELECT ON read_by_it TO regress_snowflake_alice;
+SET ROLE regress_snowflake_alice;
+CREATE FUNCTION reads(integer) RETURNS bigint STABLE LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM read_by_it WHERE x = $1; END;
+CREATE TABLE of_reads (id serial PRIMARY KEY, j integer);
+CREATE MATERIALIZED VIEW reading AS SELECT id, reads(j) FROM of_reads;
+CREATE TABLE of_json (id serial PRIMARY KEY, j jsonb);
+SELECT current_setting('server_version_num')::integer >= 170000 AS has_json_value \gset
+\set ECHO none
+\if :has_json_value
+    CREATE INDEX by_json ON of_json ((JSON_VALUE(j, '$' RETURNING small) IS NULL));
+\else
+    CREATE INDEX by_json ON of_json ((j::integer::small IS NULL));
+\endif
+\set ECHO all
+SELECT snowflake.convert_sequence_to_snowflake('of_added_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('of_reads_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('of_json_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_domain_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_label_id_seq');
+SELECT snowflake.conversion_plan('by_label_id_seq', online => true);
+SELECT snowflake.convert_sequence_to_snowflake('parted_label_id_seq');
+SELECT snowflake.partition_plan('parted_label', every => '1 year', ahead => 2);
+RESET ROLE;
+DROP TABLE w, like_w, shown, by_domain, by_label, parted_label, of_added, of_reads, of_json, read_by_it CASCADE;
 
 -- By way of a policy of a table that a materialized view reads. An enum has no code.
 CREATE ROLE regress_snowflake_bob;

@@ -203,6 +203,8 @@ bool collect_types(Node *node, void *context) {
     else if (IsA(node, CoerceToDomain))
         *types = list_append_unique_oid(*types,
                                         reinterpret_cast<const CoerceToDomain *>(node)->resulttype);
+    else if (const Oid type = server::type_from_json(node); OidIsValid(type))
+        *types = list_append_unique_oid(*types, type);
     return server::walk_expression(node, collect_types, context);
 }
 

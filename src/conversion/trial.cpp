@@ -42,36 +42,10 @@ void evaluate_each(Node *expression, const std::int64_t *numbers, int count, Out
     FreeExecutorState(executor);
 }
 
-bool may_change_something(Node *expression);
-
-// Whether a check of a domain that an expression converts to could change something: the server
-// takes the conversion for immutable.
-bool converts_by_volatile_check(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, CoerceToDomain)) {
-        // The memory context keeps the address.
-        auto *checks = server::allocate_array<DomainConstraintRef>(1);
-        InitDomainConstraintRef(exprType(node), checks, CurrentMemoryContext, false);
-        for (int i = 0; i < list_length(checks->constraints); ++i) {
-            const auto *check =
-                static_cast<DomainConstraintState *>(list_nth(checks->constraints, i));
-            if (may_change_something(reinterpret_cast<Node *>(check->check_expr)))
-                return true;
-        }
-    }
-    return server::walk_expression(node, converts_by_volatile_check, nullptr);
-}
-
-// Whether an expression could change something, or be another thing the next time.
-bool may_change_something(Node *expression) {
-    return contain_volatile_functions(expression) ||
-           converts_by_volatile_check(expression, nullptr);
-}
-
-// Returns false, with nothing evaluated, if the expression may_change_something().
+// Returns false, with nothing evaluated, if the expression could change something, or be another
+// thing the next time.
 bool evaluate(Node *expression, const std::int64_t *numbers, int count, Outcome *outcomes) {
-    if (may_change_something(expression))
+    if (contain_volatile_functions(expression))
         return false;
     evaluate_each(expression, numbers, count, outcomes);
     return true;

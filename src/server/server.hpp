@@ -447,6 +447,16 @@ inline Node *mutate_expression(Node *node, Mutator mutator, void *context) {
 }
 #endif
 
+// Returns the type of what an expression such as JSON_VALUE takes from JSON; InvalidOid: it is
+// another expression.
+inline Oid type_from_json([[maybe_unused]] const Node *node) {
+#if PG_VERSION_NUM >= 170000
+    if (IsA(node, JsonExpr))
+        return reinterpret_cast<const JsonExpr *>(node)->returning->typid;
+#endif
+    return InvalidOid;
+}
+
 // An array of count items, 0 or more, in the current memory context.
 template <typename Item>
 Item *allocate_array(int count) {

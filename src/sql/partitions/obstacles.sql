@@ -269,7 +269,7 @@ CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioni
 BEGIN
     RETURN QUERY
         SELECT format('%s is owned by %I, whose code would run as %I: give both to one owner, or drop what uses it, and make it again afterwards',
-                      snowflake._link_of('pg_type'::regclass, x.type, x.class, x.object), pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
+                      snowflake._link_of(x.via_class, x.via_object, x.class, x.object), pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
             FROM snowflake._authors_on(p.tab) x
             WHERE x.author <> p.owner AND NOT snowflake._may_act_for(x.author, p.owner);
     RETURN QUERY

@@ -1,4 +1,4 @@
--- Trials of expressions with IDs: they are evaluated, as nobody, unless they are volatile. An error that small
+-- Trials of expressions with IDs: they are evaluated, as nobody, unless they call what is volatile. An error that small
 -- numbers raise as well says nothing of IDs.
 
 -- Returns IDs of a layout to try, which are not far from a number: of one tick, of two nodes and of two ticks.

@@ -152,96 +152,112 @@ BEGIN
 END
 $function$;
 
--- Returns the types that a type is made of, itself included.
-CREATE FUNCTION snowflake._parts_of_type(type oid)
-    RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
-    AS $function$
-BEGIN
-    RETURN QUERY
-        WITH RECURSIVE part(oid) AS (
-            SELECT type
-            UNION
-            SELECT next.oid
-                FROM part
-                JOIN pg_type y ON y.oid = part.oid
-                CROSS JOIN LATERAL (
-                    SELECT y.typbasetype
-                    UNION ALL SELECT y.typelem
-                    UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE y.oid IN (r.rngtypid, r.rngmultitypid)
-                    UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = y.typrelid AND a.attnum > 0
-                ) next(oid)
-        )
-        SELECT part.oid FROM part;
-END
-$function$;
-
--- Returns the owners of the types with code that a type is made of, itself included. The checks of a domain read its values, and
--- its owner can change them at any time. The owner of a composite type can put a domain into it, and that of a range type has
--- chosen functions. An enum has no code, only a name.
-CREATE FUNCTION snowflake._authors_of_type(type oid)
-    RETURNS SETOF oid
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT DISTINCT y.typowner FROM snowflake._parts_of_type(type) part JOIN pg_type y ON y.oid = part
-            WHERE y.typtype IN ('c', 'd', 'm', 'r');
-END
-$function$;
-
 -- Returns the types that an object's expressions name: the server evaluates their code when it reads or runs these. It does
--- not run a routine that it makes again, whose signature names types, too: of one, it reads constants alone.
+-- not run a routine that it makes again, whose signature names types, too: of one, it reads constants alone. From PostgreSQL 17
+-- on there are expressions whose types the server does not note: JSON_VALUE and its like.
 CREATE FUNCTION snowflake._types_read(class oid, object oid)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 2
     AS $function$
 DECLARE
-    constants constant oid[] := CASE class WHEN 'pg_proc'::regclass
-                                           THEN ARRAY(SELECT snowflake._types_of_constants(class, object)) END;
+    is_routine constant boolean := class = 'pg_proc'::regclass;
+    in_trees constant oid[] := CASE WHEN is_routine OR current_setting('server_version_num')::integer >= 170000
+                                    THEN ARRAY(SELECT snowflake._types_of_constants(class, object)) END;
 BEGIN
-    IF constants IS NULL OR array_position(constants, NULL) IS NOT NULL THEN
+    RETURN QUERY SELECT t FROM unnest(in_trees) t WHERE t IS NOT NULL;
+    IF NOT is_routine OR array_position(in_trees, NULL) IS NOT NULL THEN
         RETURN QUERY SELECT d.refobjid FROM pg_depend d
                          WHERE d.classid = class AND d.objid = object AND d.refclassid = 'pg_type'::regclass;
-    ELSE
-        RETURN QUERY SELECT t FROM unnest(constants) t;
     END IF;
 END
 $function$;
 
--- Returns the authors of the types on a relation: those of its columns, those that definitions on it name, and those in the
--- signatures of functions and operators that these call. Whatever reads or fills the relation can evaluate code of each.
-CREATE FUNCTION snowflake._authors_on(rel regclass, OUT author oid, OUT type oid, OUT class oid, OUT object oid)
+-- Returns the owners of what an object's expressions reach in any number of steps, each with a type or relation of his. The checks
+-- of a domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it,
+-- and that of a range type has chosen functions; an enum has no code. A function or operator has types in its signature, and an
+-- aggregate those of its functions. The body of a function in standard SQL names relations, whose owners can add to them. What a
+-- body that is text names is in no catalog: the owner of the function answers for it.
+CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE reached(class, object) AS (
+            SELECT _authors_of.class, _authors_of.object WHERE _authors_of.class = 'pg_type'::regclass
+            UNION
+            SELECT 'pg_type'::regclass, t FROM snowflake._types_read(_authors_of.class, _authors_of.object) t
+            UNION
+            SELECT d.refclassid, d.refobjid
+                FROM pg_depend d
+                WHERE d.classid = _authors_of.class AND d.objid = _authors_of.object AND d.classid <> 'pg_proc'::regclass
+                  AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            UNION
+            SELECT next.class, next.object
+                FROM reached r
+                CROSS JOIN LATERAL (
+                    SELECT d.refclassid, d.refobjid
+                        FROM pg_depend d
+                        WHERE d.classid = r.class AND d.objid = r.object
+                          AND (d.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+                               OR d.refclassid = 'pg_class'::regclass
+                                  AND r.class IN ('pg_proc'::regclass, 'pg_rewrite'::regclass, 'pg_policy'::regclass))
+                    UNION ALL
+                    SELECT 'pg_type'::regclass, t FROM snowflake._types_read(r.class, r.object) t WHERE r.class <> 'pg_type'::regclass
+                    UNION ALL
+                    SELECT 'pg_type'::regclass, a.atttypid FROM pg_type y JOIN pg_attribute a ON a.attrelid = y.typrelid AND a.attnum > 0
+                        WHERE r.class = 'pg_type'::regclass AND y.oid = r.object
+                    UNION ALL
+                    SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k
+                        WHERE r.class = 'pg_type'::regclass AND k.contypid = r.object
+                    UNION ALL
+                    SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w WHERE r.class = 'pg_class'::regclass AND w.ev_class = r.object
+                    UNION ALL
+                    SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE r.class = 'pg_class'::regclass AND y.polrelid = r.object
+                    UNION ALL
+                    SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i
+                        WHERE r.class = 'pg_class'::regclass AND i.inhparent = r.object
+                ) next(class, object)
+        )
+        SELECT y.typowner, r.class, r.object
+            FROM reached r JOIN pg_type y ON r.class = 'pg_type'::regclass AND y.oid = r.object AND y.typtype IN ('c', 'd', 'm', 'r')
+        UNION ALL
+        SELECT c.relowner, r.class, r.object
+            FROM reached r JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S';
+END
+$function$;
+
+-- Returns the authors on a relation: of the types of its columns, and of all that definitions on it reach. Whatever reads or fills
+-- the relation can evaluate code of each.
+CREATE FUNCTION snowflake._authors_on(
+        rel regclass,
+        OUT author oid, OUT via_class oid, OUT via_object oid,
+        OUT class oid, OUT object oid) -- the definition
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
         WITH definition(class, object) AS (
-            SELECT 'pg_class'::regclass::oid, rel::oid -- its columns, and the key of its partitions
-            UNION ALL SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = rel
+            SELECT 'pg_class'::regclass::oid, i.indexrelid FROM pg_index i WHERE i.indrelid = rel
             UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE k.conrelid = rel
             UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = rel
             UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = rel
             UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = rel
             UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = rel
-        ),
-        named AS MATERIALIZED (
-            SELECT d.refobjid AS type, x.class, x.object
-                FROM definition x
-                JOIN pg_depend d ON d.classid = x.class AND d.objid = x.object AND d.refclassid = 'pg_type'::regclass
-            UNION
-            SELECT d.refobjid, x.class, x.object
-                FROM definition x
-                JOIN pg_depend called ON called.classid = x.class AND called.objid = x.object
-                                     AND called.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-                JOIN pg_depend d ON d.classid = called.refclassid AND d.objid = called.refobjid AND d.refclassid = 'pg_type'::regclass
         )
-        SELECT DISTINCT snowflake._authors_of_type(n.type), n.type, n.class, n.object FROM named n;
+        SELECT x.*, d.class, d.object FROM definition d CROSS JOIN LATERAL snowflake._authors_of(d.class, d.object) x
+        UNION ALL
+        -- A definition may be printed and read again, and the owner of a type can give its name to another one meanwhile.
+        SELECT snowflake._owner_of('pg_type'::regclass, t), 'pg_type'::regclass::oid, t, d.class, d.object
+            FROM definition d CROSS JOIN LATERAL snowflake._types_read(d.class, d.object) t
+        UNION ALL
+        SELECT x.*, 'pg_class'::regclass::oid, rel::oid -- its columns, and the key of its partitions
+            FROM snowflake._authors_of('pg_class'::regclass, rel) x;
 END
 $function$;
 
--- Returns, for each definition that is made again, the role that runs it and the owners of the types that it names. A trigger
+-- Returns, for each definition that is made again, the role that runs it and its authors. A trigger
 -- has no owner, and any holder of the right TRIGGER can make one: the owners of its functions and operators count, too.
 CREATE FUNCTION snowflake._authors_of_definitions(
         columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
@@ -257,7 +273,7 @@ BEGIN
                 -- The owner of a type can give its name to another one.
                 SELECT 'pg_type'::regclass::oid, type, author.oid
                     FROM snowflake._types_read(made.class, made.object) type
-                    CROSS JOIN LATERAL (SELECT snowflake._authors_of_type(type)
+                    CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x
                                         UNION SELECT snowflake._owner_of('pg_type'::regclass, type)) author(oid)
                 UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
@@ -291,7 +307,7 @@ BEGIN
                     FROM touching w
                 UNION ALL
                 SELECT used.role, used.author, used.link, 'give both to one owner, or drop what uses it, and make it again afterwards'
-                    FROM (SELECT w.role, t.author, snowflake._link_of('pg_type'::regclass, t.type, t.class, t.object)
+                    FROM (SELECT w.role, t.author, snowflake._link_of(t.via_class, t.via_object, t.class, t.object)
                               FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
                           UNION ALL
                           SELECT d.role, d.author, d.link FROM snowflake._authors_of_definitions(columns, dependents) d

@@ -47,8 +47,8 @@ END
 $function$;
 
 -- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them, that
--- of strangers too, whose view or foreign key would keep the owner from taking them back. Other views and routines are in the way,
--- and so is a publication that lists a column, which would lose the whole table.
+-- of strangers too, whose view or foreign key would keep the owner from taking them back. Other views, routines, policies and
+-- triggers are in the way, and so is a publication that lists a column, which would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -77,8 +77,10 @@ BEGIN
                       s.shadow_name, s.relid)
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
-                            AND d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
-            WHERE snowflake._is_taken_along(snowflake._owner(s.relid), snowflake._owner_of(d.classid, d.objid))
+                            AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
+            LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+            WHERE t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure
+              AND snowflake._is_taken_along(snowflake._owner(s.relid), snowflake._owner_of(d.classid, d.objid))
               AND coalesce(snowflake._relation_of(d.classid, d.objid), 0) NOT IN (SELECT snowflake._views_on_shadows(shadows))
             ORDER BY d.classid, d.objid
             LIMIT 1));

@@ -294,7 +294,7 @@ CREATE PROCEDURE snowflake._fill_shadows(
     AS $procedure$
 DECLARE
     progress snowflake._fill_progress;
-    invalid record;
+    invalid pg_catalog.record;
 BEGIN
     -- Under SERIALIZABLE the batches could make the transactions of others fail.
     COMMIT;

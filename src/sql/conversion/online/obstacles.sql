@@ -191,7 +191,7 @@ BEGIN
                                             ELSE 'convert with a lock' END)
                     FROM snowflake._types_read('pg_class'::regclass, t.original) type
                     JOIN pg_type y ON y.oid = type
-                    CROSS JOIN LATERAL (SELECT snowflake._authors_of_type(type) UNION SELECT y.typowner
+                    CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x UNION SELECT y.typowner
                                         UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
                     WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
                 UNION ALL

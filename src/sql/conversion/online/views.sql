@@ -375,7 +375,7 @@ CREATE PROCEDURE snowflake._fill_view(seq regclass, view regclass)
     LANGUAGE plpgsql
     AS $procedure$
 DECLARE
-    begun record;
+    begun pg_catalog.record;
 BEGIN
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
