@@ -117,8 +117,8 @@ void snowflake_announcer_main(Datum setting) {
     // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
     // asks again.
     if (order.task == announcer::Task::repeat) {
-        registry::lock();
-        announcer::repeat();
+        if (registry::lock_unless_one_waits()) // one worker of many is enough
+            announcer::repeat();
     } else if (registry::lock_without_waiting()) {
         (void)announcer::say_what_lacks(DatumGetInt32(setting));
     }

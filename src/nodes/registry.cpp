@@ -307,6 +307,17 @@ void lock() {
     LockRelationOid(require_table(), ShareUpdateExclusiveLock);
 }
 
+bool lock_unless_one_waits() {
+    const Oid table = require_table();
+    LOCKTAG turn;
+    SET_LOCKTAG_OBJECT(turn, MyDatabaseId, RelationRelationId, table, 1);
+    if (LockAcquire(&turn, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+        return false;
+    lock();
+    LockRelease(&turn, ExclusiveLock, false);
+    return true;
+}
+
 bool lock_without_waiting() {
     const Oid table = find_table();
     return OidIsValid(table) && ConditionalLockRelationOid(table, ShareUpdateExclusiveLock);

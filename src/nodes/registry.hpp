@@ -49,7 +49,11 @@ std::optional<bool> being_written_as(const ActId &act);
 // Raises 55000 if there is no table.
 void lock();
 
-// Does the same unless that had to wait. Returns whether the lock is there.
+// Does the same unless another session waits here, which will see all that is committed by now.
+// Returns whether the lock is there.
+bool lock_unless_one_waits();
+
+// Does the same as lock() unless that had to wait. Returns whether the lock is there.
 bool lock_without_waiting();
 
 // Writes an act of this server, or adds the row of a known one once more, for instances that

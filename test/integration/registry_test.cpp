@@ -907,6 +907,27 @@ TEST(Rows, AreWrittenByARoleThatMayInsertThem) {
     EXPECT_EQ(session.number("SELECT count(*) FROM snowflake.cluster"), 2);
 }
 
+// One worker is enough for all that have asked while a claim was being made.
+TEST(Rows, ThatAskKeepOneWorkerWaiting) {
+    const Server server(0, settings);
+    create(server);
+    Session claimer(server);
+    claimer.run("BEGIN");
+    claimer.run(claim);
+    Session session(server);
+    for (int i = 0; i < 5; ++i)
+        session.run("INSERT INTO snowflake.nodes SELECT gen_random_uuid(), gen_random_uuid(), "
+                    "'ask', 0, 0, 7, 7, 0, 'place', 'name', now(), now(), NULL, NULL, 'version', "
+                    "false, NULL");
+    wait_for(session, "count(*) = 1 FROM pg_stat_activity "
+                      "WHERE backend_type = 'snowflake announcer' AND wait_event_type = 'Lock'");
+    wait_for(session, "count(*) = 1 FROM pg_stat_activity "
+                      "WHERE backend_type = 'snowflake announcer'");
+    claimer.run("COMMIT");
+    wait_for(session, "count(*) = 0 FROM pg_stat_activity "
+                      "WHERE backend_type = 'snowflake announcer'");
+}
+
 // A server whose clock stands in the year 2000 claims nothing, and stops nobody.
 TEST(Clocks, BeforeTheEpochClaimNothing) {
     if (!FakeClock::available())
