@@ -253,28 +253,29 @@ $function$;
 
 -- Returns why a column of a new table cannot be widened without running code of others; NULL: it can. LIKE copies
 -- expressions from tables of other owners, and a partition or child has those of its parent: the owner of a new
--- table is not their author. Whoever wrote the functions, operators and types in them counts as one here.
+-- table is not their author. Whoever wrote the functions, operators and types in them, and in those of the tables that
+-- inherit the column, counts as one here.
 CREATE FUNCTION snowflake._obstacle_of_new_column(tab regclass, col name)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
     AS $function$
 DECLARE
-    owner constant oid := snowflake._owner(tab);
     altered constant snowflake._conversion_column := snowflake._column_to_widen(tab, col);
 BEGIN
     RETURN (
         SELECT o FROM (
             SELECT snowflake._obstacles_of_authors(ARRAY[altered], '{}')
             UNION ALL
-            SELECT format('%s, which %s of table %s calls, is owned by %I, whose code would run as %I',
-                          pg_describe_object(used.refclassid, used.refobjid, 0), pg_describe_object(own.classid, own.objid, 0), tab,
+            SELECT format('%s, which %s uses, is owned by %I, whose code would run as %I',
+                          pg_describe_object(used.refclassid, used.refobjid, 0), pg_describe_object(own.classid, own.objid, 0),
                           pg_get_userbyid(author.oid), pg_get_userbyid(owner))
-                FROM pg_depend own
+                FROM snowflake._table_tree(tab) member
+                CROSS JOIN LATERAL snowflake._owner(member) owner
+                JOIN pg_depend own ON own.refclassid = 'pg_class'::regclass AND own.refobjid = member
                 JOIN pg_depend used ON used.classid = own.classid AND used.objid = own.objid
                                    AND used.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass)
                 CROSS JOIN LATERAL snowflake._owner_of(used.refclassid, used.refobjid) author(oid)
-                WHERE own.refclassid = 'pg_class'::regclass AND own.refobjid = tab
-                  AND own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
+                WHERE own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                       'pg_statistic_ext'::regclass)
                   AND author.oid <> owner AND NOT snowflake._may_act_for(author.oid, owner)
         ) x(o)
@@ -299,6 +300,7 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
+    PERFORM snowflake._hold_names(ARRAY[tab::oid]);
     obstacle := snowflake._obstacle_of_new_column(tab, attname);
     IF obstacle IS NOT NULL THEN
         PERFORM snowflake._warn_of_unconverted(what, obstacle, format('If you trust that code: ALTER TABLE %s ALTER COLUMN %I TYPE bigint;', tab, attname));
