@@ -295,7 +295,7 @@ SET statement_timeout = '5min';
 CALL snowflake._fill_shadows('endless_id_seq', 'endless');
 RESET statement_timeout;
 DROP TABLE endless, fleeting;
--- What a stranger, or the owner, has made on a new column goes with it.
+-- What a stranger has made on a new column goes with it.
 SET ROLE online_owner;
 CREATE TABLE held (id serial PRIMARY KEY, x integer);
 GRANT SELECT, TRIGGER ON held TO online_forger;

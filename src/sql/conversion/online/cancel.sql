@@ -56,6 +56,7 @@ CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
 DECLARE
     shadows constant snowflake._shadow[] := snowflake._shadows_to_cancel(part);
     obstacle text;
+    hint text;
 BEGIN
     -- The server evaluates keys of partitions when it drops a column of the whole.
     SELECT format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
@@ -72,21 +73,30 @@ BEGIN
             JOIN pg_publication_rel r ON r.prrelid = s.relid AND s.shadow = ANY (r.prattrs)
             JOIN pg_publication b ON b.oid = r.prpubid
             ORDER BY b.pubname, s.shadow_name
-            LIMIT 1), (
+            LIMIT 1));
+    IF obstacle IS NULL THEN
         SELECT format('%s names column %I of table %s: make it again without', snowflake._description_of(d.classid, d.objid),
-                      s.shadow_name, s.relid)
+                      s.shadow_name, s.relid),
+               format('If nobody needs it: DROP %s %s;', upper(object.type), object.identity)
+            INTO obstacle, hint
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
                             AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
             LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+            LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
+            -- Whoever may make triggers on a table of another role has written the function.
+            CROSS JOIN LATERAL snowflake._owner_of(CASE WHEN t.oid IS NULL THEN d.classid ELSE 'pg_proc'::regclass END,
+                                                   coalesce(t.tgfoid, d.objid)) author(oid)
+            CROSS JOIN LATERAL pg_identify_object(CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END,
+                                                  coalesce(r.ev_class, d.objid), 0) object
             WHERE t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure
-              AND snowflake._is_taken_along(snowflake._owner(s.relid), snowflake._owner_of(d.classid, d.objid))
+              AND snowflake._is_taken_along(snowflake._owner(s.relid), author.oid)
               AND coalesce(snowflake._relation_of(d.classid, d.objid), 0) NOT IN (SELECT snowflake._views_on_shadows(shadows))
             ORDER BY d.classid, d.objid
-            LIMIT 1));
+            LIMIT 1;
+    END IF;
     IF obstacle IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot take back the conversion of %', part.name
-            USING ERRCODE = 'feature_not_supported', DETAIL = obstacle;
+        PERFORM snowflake._raise('0A000', 'cannot take back the conversion of ' || part.name, obstacle, hint);
     END IF;
     RETURN QUERY
         SELECT step.*
