@@ -12,17 +12,21 @@ example_suite() {
     check "outbox reads every row once" example_reads_outbox
 }
 
-# Runs the regression and isolation tests on a fresh server: run_server_tests PREFIX-OF-THEIR-NAMES [REGRESSION-TEST-LEFT-OUT...]
+# Runs the regression and isolation tests on a fresh server: run_server_tests PREFIX-OF-THEIR-NAMES [TEST-LEFT-OUT...]
 run_server_tests() {
-    local test tests=()
-    for test in "$checkout"/sql/*.sql; do
-        test=${test##*/}
-        [[ " ${*:2} " = *" ${test%.sql} "* ]] || tests+=("${test%.sql}")
+    local file test regression=() isolation=()
+    for file in "$checkout"/sql/*.sql "$checkout"/specs/*.spec; do
+        test=$(basename "${file%.*}")
+        [[ " ${*:2} " != *" $test "* ]] || continue
+        case $file in
+        *.sql) regression+=("$test") ;;
+        *.spec) isolation+=("$test") ;;
+        esac
     done
     rm -rf "$workspace/data"
     start_server -c snowflake.node=1
-    run_installcheck "$1regression" ISOLATION= REGRESS="${tests[*]}"
-    run_installcheck "$1isolation" REGRESS=
+    run_installcheck "$1regression" ISOLATION= REGRESS="${regression[*]}"
+    run_installcheck "$1isolation" REGRESS= ISOLATION="${isolation[*]}"
     stop_server
 }
 
