@@ -291,9 +291,11 @@ ALTER TABLE checked."y
 SELECT hers.trap(1);" ADD FOREIGN KEY (keys_id) REFERENCES checked.own;
 SELECT pg_catalog.setval('customers_id_seq', snowflake.make_id(now() + interval '400 days 01:00', 5, 0)) > 0 AS ahead;
 BEGIN;
-INSERT INTO snowflake.nodes (act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
-    SELECT gen_random_uuid(), 'claim', 1000, 1000, n, n, 0, E'a\nb', E'x;\nSELECT hers.trap(1);\n--' || n, '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15'
+ALTER TABLE snowflake.nodes DISABLE TRIGGER guard; -- which cleans the texts, too
+INSERT INTO snowflake.nodes (key, written_here, act, kind, node, last_node, system_identifier, database, copy, place, name, claimed_at, said_at, version)
+    SELECT gen_random_uuid(), false, gen_random_uuid(), 'claim', 1000, 1000, n, n, 0, E'a\nb', E'x;\nSELECT hers.trap(1);\n--' || n, '2025-01-01', '2025-01-01', '3.0.0 on PostgreSQL 15'
         FROM generate_series(7, 8) n;
+ALTER TABLE snowflake.nodes ENABLE ALWAYS TRIGGER guard;
 \pset format unaligned
 SELECT severity, object, regexp_replace(finding, '\d{4}-\d\d-\d\d|\d+ days? [0-9:]+', 'T', 'g') AS finding, command
     FROM snowflake.check() WHERE object <> 'node 5';

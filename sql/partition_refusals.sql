@@ -180,7 +180,7 @@ INSERT INTO pg_subscription_rel SELECT oid, 'by_hand'::regclass, 'r', NULL FROM 
 SELECT * FROM snowflake.partition_plan('by_hand', back => true);
 DROP SUBSCRIPTION regress_snowflake_of_hand;
 ALTER TABLE by_hand DROP parent;
-SELECT snowflake.convert_sequence_to_snowflake('by_hand_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('by_hand_id_seq') > 0 AS converted;
 SELECT count(*) FROM snowflake.partition_plan('by_hand', back => true);
 DROP TABLE t, t_self, hashed, computes, computes_otherwise, plain, by_hand;
 DROP FUNCTION nothing;
