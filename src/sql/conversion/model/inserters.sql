@@ -23,9 +23,11 @@ BEGIN
             UNION
             SELECT r.ev_class, CASE r.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' WHEN '4' THEN 'DELETE' ELSE way.privilege END
                 FROM way
-                JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = way.relid
-                                AND d.classid = 'pg_rewrite'::regclass
-                JOIN pg_rewrite r ON r.oid = d.objid
+                -- The server could plan to read all rules first otherwise.
+                CROSS JOIN LATERAL (SELECT DISTINCT r.oid, r.ev_class, r.ev_type
+                                        FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+                                        WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = way.relid
+                                          AND d.classid = 'pg_rewrite'::regclass) r
                 JOIN pg_class c ON c.oid = r.ev_class
                 WHERE (c.relowner = owner OR through_others)
                   AND way.relid IN (SELECT snowflake._relations_inserted_into(r.oid))
