@@ -84,7 +84,7 @@ BEGIN
                             AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
             LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
             LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
-            -- Whoever may make triggers on a table of another role has written the function.
+            -- A trigger counts as of the owner of its function: others than the owner of the table may make one on it.
             CROSS JOIN LATERAL snowflake._owner_of(CASE WHEN t.oid IS NULL THEN d.classid ELSE 'pg_proc'::regclass END,
                                                    coalesce(t.tgfoid, d.objid)) author(oid)
             CROSS JOIN LATERAL pg_identify_object(CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END,

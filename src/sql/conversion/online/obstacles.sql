@@ -200,7 +200,7 @@ BEGIN
                                THEN snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid) END
             ) why(text)
             WHERE NOT i.indisexclusion;
-    -- Whoever types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap makes those of wholes, as their owner.
+    -- The role that types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap makes those of wholes, as their owner.
     RETURN QUERY
         SELECT DISTINCT format('%I may not create objects in %s %I: GRANT CREATE ON %s %3$I TO %1$I', maker.name, lower(place.kind),
                                place.name, place.kind)
