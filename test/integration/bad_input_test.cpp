@@ -151,7 +151,7 @@ Texts dependents() {
 
 class BadInput : public testing::Test {
   protected:
-    BadInput() : server_(1, {"fsync = off", "jit = off"}) {
+    BadInput() : server_(1, {"fsync = off"}) {
         Session session(server_);
         session.run("CREATE EXTENSION snowflake");
         session.run(fixture);

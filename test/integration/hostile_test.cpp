@@ -421,7 +421,7 @@ void Round::convert_among_hostile_objects() {
 
 class Hostile : public testing::Test {
   protected:
-    Hostile() : server_(1, {"fsync = off", "jit = off", "max_locks_per_transaction = 1024"}) {
+    Hostile() : server_(1, {"fsync = off", "max_locks_per_transaction = 1024"}) {
         Session(server_).run(roles);
         Session(server_).run("CREATE DATABASE honest");
         Session(server_).run("GRANT ALL ON DATABASE honest TO mallory");

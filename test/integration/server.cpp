@@ -115,6 +115,9 @@ Server::Server(const std::string &pg_config, int node, const std::vector<std::st
                // Shared memory in the data directory, so that nothing is left after a kill.
                "dynamic_shared_memory_type = mmap", "unix_socket_permissions = 0700",
                "log_line_prefix = '%m [%p] '",
+               // The functions of the extension run without it. To compile a test's queries of the
+               // catalog would take seconds.
+               "jit = off",
                // A statement that hangs fails the test instead of hanging with it.
                "statement_timeout = '" + std::to_string(2 * patience.count()) + "s'"});
     configure(settings);
