@@ -290,6 +290,20 @@ INSERT INTO guest (place_id, day) VALUES (11, 1);
 DELETE FROM place WHERE id = 1 AND day = 2;
 SELECT count(*) FROM guest;
 DROP TABLE guest, place;
+-- PostgreSQL 18 has keys that are NOT ENFORCED.
+CREATE TABLE hall (id serial, day integer, PRIMARY KEY (id, day)) PARTITION BY LIST (day);
+CREATE TABLE seat (hall_id integer, day integer);
+DO $$
+BEGIN
+    IF current_setting('server_version_num')::integer >= 180000 THEN
+        EXECUTE 'ALTER TABLE seat ADD CONSTRAINT seat_key FOREIGN KEY (hall_id, day) REFERENCES hall NOT ENFORCED';
+        ASSERT (SELECT array_agg(o) FROM obstacles('hall_id_seq') o)
+            = '{foreign key seat_key of table parted.seat is NOT ENFORCED: convert with a lock}';
+        ASSERT snowflake.convert_sequence_to_snowflake('hall_id_seq') > 0;
+        ASSERT (SELECT pg_get_constraintdef(oid) LIKE '% NOT ENFORCED' FROM pg_constraint WHERE conname = 'seat_key');
+    END IF;
+END $$;
+DROP TABLE seat, hall;
 -- What is in the way.
 CREATE TABLE by_id (id serial) PARTITION BY RANGE (id);
 SELECT obstacles('by_id_id_seq');

@@ -234,7 +234,8 @@ SELECT * FROM outcome('SELECT snowflake.node()');
 -- Nor does it get the number back once another has claimed it.
 BEGIN;
 CALL arrives(12, E'suc\ncessor', now(), 6);
-SELECT state, message, hint FROM outcome('SELECT snowflake.claim_node(12)');
+-- PostgreSQL 16 and later write out such a letter.
+SELECT state, replace(message, '\x0a', '?') AS message, hint FROM outcome('SELECT snowflake.claim_node(12)');
 ROLLBACK;
 SELECT snowflake.claim_node(13), snowflake.node();
 

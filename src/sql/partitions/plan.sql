@@ -10,7 +10,7 @@ BEGIN
         SELECT step.*
             FROM snowflake._keys_to_table(tab) k
             CROSS JOIN LATERAL snowflake._validation_step(k.conrelid, k.conname) step
-            WHERE k.convalidated <> only_invalid;
+            WHERE k.convalidated <> only_invalid AND snowflake._is_enforced(k);
 END
 $function$;
 

@@ -4,8 +4,8 @@
 -- the server, stay with their column.
 
 -- Tells whether a generated column has other columns behind it, and its expression can be changed. For the meantime
--- its values are null. The server does not change the expression of a virtual column where checks or publications
--- could depend on it.
+-- its values are null, which a domain, a constraint or an index of expressions could refuse. The server does not change the
+-- expression of a virtual column where checks or publications could depend on it.
 CREATE FUNCTION snowflake._stays_in_place(attrdef oid)
     RETURNS boolean
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -17,8 +17,14 @@ BEGIN
     RETURN EXISTS (
         SELECT FROM pg_attrdef f
             JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            JOIN pg_type y ON y.oid = a.atttypid
             JOIN pg_attribute later ON later.attrelid = a.attrelid AND later.attnum > a.attnum AND NOT later.attisdropped
-            WHERE f.oid = attrdef AND a.attgenerated <> '' AND NOT a.attnotnull
+            WHERE f.oid = attrdef AND a.attgenerated <> '' AND NOT a.attnotnull AND y.typtype <> 'd'
+              AND NOT EXISTS (SELECT FROM pg_depend d
+                                  LEFT JOIN pg_index i ON d.classid = 'pg_class'::regclass AND i.indexrelid = d.objid
+                                  WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid IN (0, a.attnum)
+                                    AND (d.classid = 'pg_constraint'::regclass
+                                         OR i.indisunique OR i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
               AND (a.attgenerated = 's'
                    OR NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = a.attrelid AND contype = 'c')
                       AND NOT EXISTS (SELECT snowflake._publications_of(a.attrelid))));

@@ -253,7 +253,9 @@ BEGIN
                 SELECT 'links two partitioned tables: convert with a lock'
                     WHERE c.relkind = 'p' AND r.relkind = 'p' AND current_setting('server_version_num')::integer < 180000
                 UNION ALL
-                SELECT 'is not valid: validate it, or drop it' WHERE 'p' IN (c.relkind, r.relkind) AND NOT k.convalidated
+                SELECT CASE WHEN snowflake._is_enforced(k) THEN 'is not valid: validate it, or drop it'
+                            ELSE 'is NOT ENFORCED: convert with a lock' END
+                    WHERE 'p' IN (c.relkind, r.relkind) AND NOT k.convalidated
                 UNION ALL
                 SELECT format('is owned by %I: give both tables to one owner, or drop it, and add it again afterwards',
                               pg_get_userbyid(c.relowner))

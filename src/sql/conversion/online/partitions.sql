@@ -175,7 +175,7 @@ BEGIN
             JOIN pg_constraint k ON k.oid = whole.key
             JOIN pg_class r ON r.oid = k.confrelid AND r.relkind = 'p'
             CROSS JOIN LATERAL snowflake._validation_step(k.conrelid, k.conname) step
-            WHERE k.convalidated <> only_invalid
+            WHERE k.convalidated <> only_invalid AND snowflake._is_enforced(k)
             ORDER BY whole.key;
 END
 $function$;
