@@ -86,6 +86,24 @@ RESET ROLE;
 TABLE told;
 DROP TABLE t, audit, hers CASCADE;
 
+-- What is defined on a table that a function in standard SQL writes to, by mallory with the right TRIGGER, or with a type of hers.
+SET ROLE regress_snowflake_alice;
+CREATE TABLE noted (x int);
+GRANT TRIGGER ON noted TO regress_snowflake_mallory;
+CREATE FUNCTION note(x bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC INSERT INTO noted VALUES (1); SELECT x > 0; END;
+CREATE TABLE t (id serial CHECK (note(id)));
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM trust.really(); RETURN NEW; END';
+CREATE TRIGGER steal BEFORE INSERT ON noted FOR EACH ROW EXECUTE FUNCTION steal();
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+DROP TRIGGER steal ON noted;
+ALTER TABLE noted ADD CHECK (x::text::d IS NOT NULL);
+SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+TABLE told;
+DROP TABLE t, noted CASCADE;
+DROP FUNCTION steal;
+
 -- Functions of the server that run code of users, in a check that LIKE has copied.
 SET ROLE regress_snowflake_mallory;
 CREATE VIEW loud AS SELECT really();

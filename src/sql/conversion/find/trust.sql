@@ -172,11 +172,29 @@ BEGIN
 END
 $function$;
 
--- Returns the owners of what an object's expressions reach in any number of steps, each with a type or relation of his. The checks
--- of a domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it,
+-- Returns what is defined on a relation and can be evaluated.
+CREATE FUNCTION snowflake._definitions_on(rel regclass, OUT class oid, OUT object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 3
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT 'pg_class'::regclass::oid, i.indexrelid FROM pg_index i WHERE i.indrelid = rel
+        UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE k.conrelid = rel
+        UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = rel
+        UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = rel
+        UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = rel
+        UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = rel
+        UNION ALL SELECT 'pg_trigger'::regclass, t.oid FROM pg_trigger t WHERE t.tgrelid = rel AND NOT t.tgisinternal;
+END
+$function$;
+
+-- Returns the owners of what an object's expressions reach in any number of steps, each with something of his. The checks of a
+-- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it,
 -- and that of a range type has chosen functions; an enum has no code. A function or operator has types in its signature, and an
--- aggregate those of its functions. The body of a function in standard SQL names relations, whose owners can add to them. What a
--- body that is text names is in no catalog: the owner of the function answers for it.
+-- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
+-- what is defined on them; their owners can add to that, and holders of TRIGGER. What a body that is text names is in no catalog:
+-- the owner of the function answers for it, unless a trigger calls the function.
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -211,9 +229,7 @@ BEGIN
                     SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k
                         WHERE r.class = 'pg_type'::regclass AND k.contypid = r.object
                     UNION ALL
-                    SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w WHERE r.class = 'pg_class'::regclass AND w.ev_class = r.object
-                    UNION ALL
-                    SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE r.class = 'pg_class'::regclass AND y.polrelid = r.object
+                    SELECT x.* FROM snowflake._definitions_on(r.object) x WHERE r.class = 'pg_class'::regclass
                     UNION ALL
                     SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i
                         WHERE r.class = 'pg_class'::regclass AND i.inhparent = r.object
@@ -223,7 +239,12 @@ BEGIN
             FROM reached r JOIN pg_type y ON r.class = 'pg_type'::regclass AND y.oid = r.object AND y.typtype IN ('c', 'd', 'm', 'r')
         UNION ALL
         SELECT c.relowner, r.class, r.object
-            FROM reached r JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S';
+            FROM reached r JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
+        UNION ALL
+        SELECT snowflake._owner_of(d.refclassid, d.refobjid), d.refclassid, d.refobjid
+            FROM reached r
+            JOIN pg_depend d ON d.classid = r.class AND d.objid = r.object
+            WHERE r.class = 'pg_trigger'::regclass AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass);
 END
 $function$;
 
@@ -238,13 +259,9 @@ CREATE FUNCTION snowflake._authors_on(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH definition(class, object) AS (
-            SELECT 'pg_class'::regclass::oid, i.indexrelid FROM pg_index i WHERE i.indrelid = rel
-            UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k WHERE k.conrelid = rel
-            UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = rel
-            UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = rel
-            UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = rel
-            UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = rel
+        WITH definition AS (
+            -- A conversion writes no row by a statement: it fires no trigger.
+            SELECT * FROM snowflake._definitions_on(rel) x WHERE x.class <> 'pg_trigger'::regclass
         )
         SELECT x.*, d.class, d.object FROM definition d CROSS JOIN LATERAL snowflake._authors_of(d.class, d.object) x
         UNION ALL
