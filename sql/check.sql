@@ -385,6 +385,17 @@ SELECT object, command FROM snowflake.check() WHERE object ~ 'join' \gset
 :command;
 SELECT object, command FROM snowflake.check() WHERE object ~ 'join';
 ROLLBACK;
+-- A layout that ends before the next week keeps nothing else from being found.
+SET ROLE regress_snowflake_mallory;
+CREATE SEQUENCE hers.short;
+CREATE TABLE hers.ending (
+    id bigint DEFAULT snowflake.nextval('hers.short', 'epoch=1970-01-01 tick=1ms timestamp:31 node:10 counter:12')
+) PARTITION BY RANGE (id);
+CREATE TABLE hers.ending_1 PARTITION OF hers.ending FOR VALUES FROM (0) TO (100);
+RESET ROLE;
+SELECT count(*) > 0 AS found FROM snowflake.check();
+SELECT object FROM findings WHERE object ~ 'ending|short';
+DROP TABLE hers.ending;
 -- A subscription that is disabled brings no rows: node numbers are asked for once it is enabled.
 SET client_min_messages = error;
 CREATE SUBSCRIPTION regress_snowflake_rows CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false);

@@ -109,6 +109,9 @@ void snowflake_announcer_main(Datum setting) {
     // and calls no function of others.
     SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
     SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+#if PG_VERSION_NUM >= 170000
+    SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+#endif
     SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_SUSET, PGC_S_OVERRIDE);
     if (TransactionIdIsValid(order.after))
         XactLockTableWait(order.after, nullptr, nullptr, XLTW_None);

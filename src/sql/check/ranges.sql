@@ -194,8 +194,11 @@ BEGIN
             JOIN pg_partitioned_table p ON p.partrelid = k.relid AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
             JOIN pg_class t ON t.oid = k.relid
             JOIN pg_namespace n ON n.oid = t.relnamespace
-            CROSS JOIN LATERAL snowflake.describe(k.layout) described
-            WHERE p.partattrs[0] = k.attnum AND next_week BETWEEN described.epoch AND described.last_timestamp
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN next_week BETWEEN described.epoch AND described.last_timestamp
+                            THEN snowflake.from_timestamp(next_week, k.layout) END
+                    FROM snowflake.describe(k.layout) described) coming(id) -- NULL: the layout does not have that time
+            WHERE p.partattrs[0] = k.attnum AND coming.id IS NOT NULL
               -- The trials would wait for a session that alters the table, or one that it is a partition of. Where an
               -- expression is part of a key, they would run what its owner wrote.
               AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above JOIN pg_class c ON c.oid = above.relid
@@ -206,13 +209,12 @@ BEGIN
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
                                WHERE i.inhparent = k.relid
-                                 AND NOT snowflake._partition_refuses(i.inhrelid, k.attnum, snowflake.from_timestamp(next_week, k.layout)))
+                                 AND NOT snowflake._partition_refuses(i.inhrelid, k.attnum, coming.id))
                            -- A row comes to a table only through all that it is a partition of.
                            AND NOT EXISTS (
                                SELECT FROM pg_partition_ancestors(k.relid) above
                                    JOIN pg_inherits i ON i.inhrelid = above.relid
                                    JOIN pg_attribute a ON a.attrelid = i.inhparent AND a.attname = k.attname
-                                   WHERE snowflake._partition_refuses(above.relid, a.attnum,
-                                                                      snowflake.from_timestamp(next_week, k.layout))) END;
+                                   WHERE snowflake._partition_refuses(above.relid, a.attnum, coming.id)) END;
 END
 $function$;
