@@ -81,6 +81,7 @@ SELECT hostile.called('_take_last_value(''closed.child_id_seq'', ''closed.child_
 SELECT hostile.called('_take_state(''closed.child_id_seq'', ''closed.child_id_seq'')');
 SELECT hostile.called('_own_as_serial(''closed.child_id_seq'')');
 SELECT hostile.called('_hold_schema(''closed''::regnamespace, ''regress_snowflake_owner''::regrole)');
+SELECT hostile.called('_hold_rights(''pg_class''::regclass, ''closed.child''::regclass)');
 SELECT hostile.called('_set_redirect(true)');
 SELECT count(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 

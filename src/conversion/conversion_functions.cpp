@@ -366,6 +366,13 @@ Datum snowflake_hold_schema(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
+// _hold_rights(oid, oid) returns void
+SNOWFLAKE_FUNCTION(snowflake_hold_rights);
+Datum snowflake_hold_rights(PG_FUNCTION_ARGS) {
+    relations::hold_rights(PG_GETARG_OID(0), PG_GETARG_OID(1));
+    PG_RETURN_VOID();
+}
+
 // _plan_anew(regclass) returns void
 SNOWFLAKE_FUNCTION(snowflake_plan_anew);
 Datum snowflake_plan_anew(PG_FUNCTION_ARGS) {

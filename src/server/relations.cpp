@@ -98,6 +98,40 @@ Relation open_to_glimpse(Oid relid, char kind, AclMode any_of) {
     return relation;
 }
 
+// Raises 25006 in a read-only transaction and on a standby, and 25000 in a parallel operation.
+void require_writable(const char *function) {
+    PreventCommandIfReadOnly(function);
+    PreventCommandDuringRecovery(function);
+    PreventCommandIfParallelMode(function);
+}
+
+// Locks the rows of a catalog that have an OID in a column, until the transaction ends. Commands
+// that lock no object, as those that rename a schema or grant a right, change a row, and wait for
+// whoever has locked it. Returns false if one was changed at the same moment.
+bool lock_rows(Oid catalog, Oid index, AttrNumber column, Oid value, LockTupleMode mode) {
+    Relation rows = table_open(catalog, RowShareLock);
+    // The place that the cache has may be another row's by now. The snapshot of a scan keeps a row
+    // where it is.
+    ScanKeyData key;
+    ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
+    SysScanDesc scan = systable_beginscan(rows, index, true, nullptr, 1, &key);
+    bool all = true;
+    for (HeapTuple found = systable_getnext(scan); all && HeapTupleIsValid(found);
+         found = systable_getnext(scan)) {
+        HeapTupleData row{};
+        row.t_self = found->t_self;
+        Buffer buffer = InvalidBuffer;
+        TM_FailureData failure{};
+        const TM_Result result = heap_lock_tuple(rows, &row, GetCurrentCommandId(true), mode,
+                                                 LockWaitBlock, false, &buffer, &failure);
+        ReleaseBuffer(buffer);
+        all = result == TM_Ok || result == TM_SelfModified;
+    }
+    systable_endscan(scan);
+    table_close(rows, NoLock);
+    return all;
+}
+
 bool is_bigint(Relation table, AttrNumber attribute) {
     return attribute > 0 && attribute <= RelationGetNumberOfAttributes(table) &&
            IsBinaryCoercible(TupleDescAttr(RelationGetDescr(table), attribute - 1)->atttypid,
@@ -106,40 +140,38 @@ bool is_bigint(Relation table, AttrNumber attribute) {
 
 } // namespace
 
-// To rename a schema takes no lock of it, but changes its row, and waits for whoever has locked
-// that.
 void hold_schema(Oid schema, Oid role) {
-    PreventCommandIfReadOnly("_hold_schema()");
-    PreventCommandDuringRecovery("_hold_schema()");
-    PreventCommandIfParallelMode("_hold_schema()");
+    require_writable("_hold_schema()");
     if (!server::may_act_for(GetUserId(), role))
         return;
     if (!server::may_use_schema(GetUserId(), schema) && !server::may_use_schema(role, schema))
         aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
-    Relation schemas = table_open(NamespaceRelationId, RowShareLock);
-    // The place that the cache has may be another row's by now. The snapshot of a scan keeps a row
-    // where it is.
-    ScanKeyData key;
-    ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
-                ObjectIdGetDatum(schema));
-    SysScanDesc scan = systable_beginscan(schemas, NamespaceOidIndexId, true, nullptr, 1, &key);
-    if (HeapTuple found = systable_getnext(scan); HeapTupleIsValid(found)) {
-        HeapTupleData row{};
-        row.t_self = found->t_self;
-        Buffer buffer = InvalidBuffer;
-        TM_FailureData failure{};
-        const TM_Result result =
-            heap_lock_tuple(schemas, &row, GetCurrentCommandId(true), LockTupleKeyShare,
-                            LockWaitBlock, false, &buffer, &failure);
-        ReleaseBuffer(buffer);
-        if (result != TM_Ok && result != TM_SelfModified)
-            ereport(
-                ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+    if (!lock_rows(NamespaceRelationId, NamespaceOidIndexId, Anum_pg_namespace_oid, schema,
+                   LockTupleKeyShare))
+        ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
                 errmsg("schema \"%s\" was changed at the same time", get_namespace_name(schema)),
                 errhint("Call the function again."));
-    }
-    systable_endscan(scan);
-    table_close(schemas, NoLock);
+}
+
+void hold_rights(Oid catalog, Oid object) {
+    require_writable("_hold_rights()");
+    const bool is_relation = catalog == RelationRelationId;
+    if (!is_relation && catalog != ProcedureRelationId)
+        return;
+    const Oid owner = is_relation ? server::owner_of(object) : server::owner_of_function(object);
+    if (!OidIsValid(owner) || !server::may_act_for(GetUserId(), owner))
+        return;
+    const bool are_held =
+        is_relation ? lock_rows(RelationRelationId, ClassOidIndexId, Anum_pg_class_oid, object,
+                                LockTupleNoKeyExclusive) &&
+                          lock_rows(AttributeRelationId, AttributeRelidNumIndexId,
+                                    Anum_pg_attribute_attrelid, object, LockTupleNoKeyExclusive)
+                    : lock_rows(ProcedureRelationId, ProcedureOidIndexId, Anum_pg_proc_oid, object,
+                                LockTupleNoKeyExclusive);
+    if (!are_held)
+        ereport(ERROR, errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+                errmsg("an object whose rights are needed was changed at the same time"),
+                errhint("Call the function again."));
 }
 
 void wait_for_holders(Oid relation) {

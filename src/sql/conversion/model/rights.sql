@@ -1,5 +1,12 @@
 -- Rights on objects, and the commands that give them again.
 
+-- Keeps the rights on a relation and its columns, or on a routine, from being changed until the transaction ends, if the caller
+-- can act for its owner: GRANT and REVOKE lock no object.
+CREATE FUNCTION snowflake._hold_rights(class oid, object oid)
+    RETURNS void
+    AS 'MODULE_PATHNAME', 'snowflake_hold_rights'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
 -- Returns the rights on a relation or a routine; acl: NULL where they are the built-in ones.
 CREATE FUNCTION snowflake._conversion_held(
         classid oid, objid oid,

@@ -112,6 +112,8 @@ BEGIN
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 PERFORM snowflake._hold_names(wanted);
+                PERFORM snowflake._hold_rights(r.class, r.object) FROM snowflake._reached(wanted) r
+                    WHERE r.class = 'pg_proc'::regclass OR r.object = ANY (wanted);
                 dependents := CASE WHEN reads_first THEN snowflake._dependents_of(wanted) END;
                 -- This locks what views read.
                 read_at := clock_timestamp();
