@@ -165,6 +165,10 @@ BEGIN;
 CREATE SEQUENCE wide.sku_stand_in; SELECT snowflake.convert_sequence_to_snowflake('wide.sku_stand_in', target => 'bigint', also => 'wide.Products.sku'); DROP SEQUENCE wide.sku_stand_in;
 SELECT table_name, column_name, data_type FROM columns WHERE column_name = 'sku';
 ROLLBACK;
+-- No HINT names what also would take for more than one column.
+CREATE TABLE wide.many ("sku,%.%.%" integer PRIMARY KEY, sku integer);
+SELECT snowflake.convert_sequence_to_snowflake('wide.many');
+DROP TABLE wide.many;
 CREATE SEQUENCE sku_stand_in;
 \set ECHO none
 \o /dev/null

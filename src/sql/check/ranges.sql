@@ -209,7 +209,8 @@ BEGIN
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
                                WHERE i.inhparent = k.relid
-                                 AND NOT snowflake._partition_refuses(i.inhrelid, k.attnum, coming.id))
+                                 AND CASE WHEN snowflake._is_locked_against_readers(i.inhrelid) THEN true
+                                          ELSE NOT snowflake._partition_refuses(i.inhrelid, k.attnum, coming.id) END)
                            -- A row comes to a table only through all that it is a partition of.
                            AND NOT EXISTS (
                                SELECT FROM pg_partition_ancestors(k.relid) above

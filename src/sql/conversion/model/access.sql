@@ -77,6 +77,8 @@ BEGIN
                                                                  snowflake._free_name(n.nspname, a.attname || '_stand_in')) stand_in
                                        WHERE k.conrelid = seq AND k.contype = 'p'
                                          AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+                                         -- also would take these for more than one name.
+                                         AND concat(n.nspname, c.relname, a.attname) !~ '[%,.]'
                                        ORDER BY a.attnum LIMIT 1),
                                   'To see the sequence of a column: SELECT pg_get_serial_sequence(table, column);');
     ELSIF NOT pg_has_role(s.relowner, 'USAGE') THEN
