@@ -1,5 +1,27 @@
 -- Rights: anybody may call a function, but for those named here, and read a table that is named here.
 
+-- Whoever installs, the bootstrap superuser owns all but the sequence of the database, which its owner has. The owner of a function
+-- can change what it does for everybody who calls it, and whoever is a superuser today may be none one day.
+DO $install$
+DECLARE
+    bootstrap_superuser constant oid := 10;
+    member record;
+BEGIN
+    FOR member IN
+        SELECT 'schema' AS type, 'snowflake' AS identity
+        UNION ALL
+        SELECT CASE d.classid WHEN 'pg_type'::regclass THEN 'type' ELSE o.type END, o.identity
+            FROM pg_depend d
+            JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
+            CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
+            WHERE d.deptype = 'e' AND o.type <> 'cast'
+              AND (d.classid, d.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
+    LOOP
+        EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, pg_get_userbyid(bootstrap_superuser));
+    END LOOP;
+END
+$install$;
+
 -- Default privileges change nothing of it. They give the objects of this script to roles that the script does not know, such as the
 -- registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
 DO $install$

@@ -76,8 +76,5 @@ BEGIN
                   HINT = CASE WHEN s.is_update THEN 'Move it elsewhere, for example: ALTER TABLE snowflake.name SET SCHEMA public;'
                               ELSE 'Move what you need elsewhere, and DROP SCHEMA snowflake CASCADE;' END;
     END IF;
-    IF NOT s.rolsuper THEN
-        ALTER SCHEMA snowflake OWNER TO CURRENT_USER;
-    END IF;
 END
 $install$;

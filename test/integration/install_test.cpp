@@ -85,6 +85,22 @@ TEST_F(Install, TheOwnerOfADatabaseInstallsButDoesNotOwnTheCode) {
     session.run(create);
 }
 
+TEST_F(Install, NorDoesASuperuserWhoInstalls) {
+    Session(server_).run("CREATE ROLE alice SUPERUSER");
+    RoleSession session(server_, "alice");
+    session.run("ALTER DEFAULT PRIVILEGES GRANT ALL ON ROUTINES TO mallory");
+    session.run(create);
+    session.run("ALTER ROLE alice NOSUPERUSER");
+    make_nothing_in_the_schema(session);
+    Session user(server_, "tried");
+    EXPECT_EQ(user.number("SELECT snowflake.claim_node()"), 7);
+    // Nothing of the extension names the role.
+    EXPECT_EQ(user.texts("SELECT pg_describe_object(classid, objid, objsubid) FROM pg_shdepend"
+                         " WHERE refobjid = 'alice'::regrole AND dbid <> 0"
+                         " AND classid <> 'pg_default_acl'::regclass"),
+              std::vector<std::string>{"extension snowflake"});
+}
+
 TEST_F(Install, ARoleWithoutTheRightToTheDatabaseDoesNotInstall) {
     Session(server_).run("REVOKE CREATE ON DATABASE tried FROM mallory");
     EXPECT_EQ(RoleSession(server_, "mallory").sqlstate(create), not_permitted);

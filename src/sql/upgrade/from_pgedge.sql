@@ -144,24 +144,6 @@ SELECT snowflake._lock_all(
               WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'),
     current_setting('lock_timeout')::interval);
 
--- The owner of a function can change what it does for everybody who calls it: no ordinary role goes on owning one.
-DO $update$
-DECLARE
-    member record;
-BEGIN
-    FOR member IN
-        SELECT o.type, o.identity
-            FROM snowflake._members() m
-            LEFT JOIN pg_proc p ON m.class = 'pg_proc'::regclass AND p.oid = m.object
-            LEFT JOIN pg_class c ON m.class = 'pg_class'::regclass AND c.oid = m.object
-            JOIN pg_roles r ON r.oid = coalesce(p.proowner, c.relowner) AND NOT r.rolsuper,
-                 pg_identify_object(m.class, m.object, 0) o
-    LOOP
-        EXECUTE format('ALTER %s %s OWNER TO CURRENT_USER', member.type, member.identity);
-    END LOOP;
-END
-$update$;
-
 -- The update drops every function that it does not replace. It clears the names of arguments of the others, because
 -- CREATE OR REPLACE FUNCTION refuses to change them.
 DO $update$
