@@ -392,6 +392,12 @@ CREATE TABLE hers.ending (
     id bigint DEFAULT snowflake.nextval('hers.short', 'epoch=1970-01-01 tick=1ms timestamp:31 node:10 counter:12')
 ) PARTITION BY RANGE (id);
 CREATE TABLE hers.ending_1 PARTITION OF hers.ending FOR VALUES FROM (0) TO (100);
+-- A name that is as long as one may be.
+CREATE TABLE hers.customer_subscription_renewal_customer_subscription_renewal_cus (id bigint DEFAULT snowflake.nextval())
+    PARTITION BY RANGE (id);
+CREATE TABLE hers.renewal_1 PARTITION OF hers.customer_subscription_renewal_customer_subscription_renewal_cus FOR VALUES FROM (0) TO (9);
+SELECT command FROM snowflake.check() WHERE command ~ 'renewal';
+DROP TABLE hers.customer_subscription_renewal_customer_subscription_renewal_cus;
 RESET ROLE;
 SELECT count(*) > 0 AS found FROM snowflake.check();
 SELECT object FROM findings WHERE object ~ 'ending|short';

@@ -134,15 +134,6 @@ BEGIN
 END
 $function$;
 
--- Returns a name with an ending. The name is cut off where both would be too long.
-CREATE FUNCTION snowflake._name_with(name name, ending text)
-    RETURNS name
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (SELECT (left(name::text, n) || ending)::name
-                FROM generate_series(char_length(name::text), 0, -1) n
-                WHERE octet_length(left(name::text, n) || ending) < 64
-                LIMIT 1);
-
 -- Returns the ranges of the partitions that are made ahead, and their names.
 CREATE FUNCTION snowflake._partitions_ahead(
         p snowflake._partitioning,

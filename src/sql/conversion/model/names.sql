@@ -1,12 +1,21 @@
 -- Names for what commands make.
 
+-- Returns a name with an ending. The name is cut off where both would be too long.
+CREATE FUNCTION snowflake._name_with(name name, ending text)
+    RETURNS name
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT (left(name::text, n) || ending)::name
+                FROM generate_series(char_length(name::text), 0, -1) n
+                WHERE octet_length(left(name::text, n) || ending) < 64
+                LIMIT 1);
+
 -- Returns a name that no relation of a schema has, and no type: each relation gets one.
 CREATE FUNCTION snowflake._free_name(schema name, wanted text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
-    free text := wanted;
+    free name := wanted;
     number integer := 0;
 BEGIN
     WHILE EXISTS (SELECT FROM pg_namespace n
@@ -14,7 +23,7 @@ BEGIN
                         AND (EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = free)
                              OR EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = n.oid AND y.typname = free))) LOOP
         number := number + 1;
-        free := wanted || '_' || number;
+        free := snowflake._name_with(wanted, '_' || number);
     END LOOP;
     RETURN free;
 END

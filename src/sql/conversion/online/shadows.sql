@@ -170,37 +170,47 @@ CREATE FUNCTION snowflake._shadow_pairs(
     AS $function$
 DECLARE
     for_each_row_before_insert_or_update constant integer := 1 + 2 + 4 + 16;
+    tables constant oid[] :=
+        CASE WHEN only_relid IS NOT NULL THEN ARRAY[only_relid]
+             ELSE ARRAY(SELECT DISTINCT conrelid FROM pg_constraint WHERE contype = 'c' AND conname LIKE 'snowflake|_%' ESCAPE '|') END;
 BEGIN
+    -- Anybody can make checks and triggers of this form on tables of his own: each is looked at once.
     RETURN QUERY
+        WITH kept AS MATERIALIZED (
+            SELECT x.oid, x.tgrelid, x.tgname, snowflake._named_by(x.tgargs) AS sequence_name,
+                   snowflake._columns_of_trigger(x.oid) AS columns
+                FROM pg_trigger x
+                WHERE x.tgrelid = ANY (tables) AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
+                  AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
+        ),
+        sequences AS MATERIALIZED (
+            SELECT q.oid, q.relowner, q.oid::regclass::text AS name FROM pg_class q
+                WHERE q.relkind = 'S' AND EXISTS (SELECT FROM kept)
+        ),
+        signed AS MATERIALIZED (
+            SELECT kept.oid, kept.tgrelid, kept.tgname, kept.columns, q.oid::regclass AS sequence
+                FROM kept
+                JOIN sequences q ON q.name = kept.sequence_name
+                JOIN pg_class owned ON owned.oid = kept.tgrelid
+                WHERE snowflake._is_taken_along(q.relowner, owned.relowner)
+        )
         SELECT DISTINCT ON (k.conrelid, pair.attnum)
                k.conrelid::regclass, pair.attnum, pair.shadow, k.conname, pair.refuses_null = a.attnotnull, k.convalidated,
-               t.tgname, t.sequence::regclass
+               t.tgname, t.sequence
             FROM pg_constraint k
             CROSS JOIN LATERAL snowflake._compared_by(k.oid) pair
             JOIN pg_class c ON c.oid = k.conrelid AND c.relpersistence <> 't'
             JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.attnum
             JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = pair.shadow
                                AND (b.attinhcount = 0 OR c.relispartition) -- else it is the parent's
-            LEFT JOIN LATERAL (
-                SELECT x.tgname, q.oid AS sequence
-                    FROM pg_trigger x
-                    JOIN pg_class q
-                      ON q.relkind = 'S'
-                         AND q.oid::regclass::text = snowflake._named_by(x.tgargs)
-                    WHERE x.tgrelid = k.conrelid AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
-                      AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
-                      AND snowflake._columns_of_trigger(x.oid)
-                          = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]
-                      AND snowflake._is_taken_along(q.relowner, c.relowner)
-                    ORDER BY x.oid
-                    LIMIT 1
-            ) t ON true
+            LEFT JOIN signed t ON t.tgrelid = k.conrelid
+                              AND t.columns = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]
             WHERE k.contype = 'c' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
               AND (k.coninhcount > 0) = c.relispartition -- a partition has all from the whole
-              AND k.conrelid = coalesce(only_relid, k.conrelid) AND pair.shadow IS NOT NULL
+              AND k.conrelid = ANY (tables) AND pair.shadow IS NOT NULL
               -- A check of the user's may compare two columns, too.
               AND (t.tgname IS NOT NULL OR b.attname = snowflake._shadow_name(a.attname))
-            ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid;
+            ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid, t.oid;
 END
 $function$;
 
