@@ -184,6 +184,7 @@ $function$;
 CREATE FUNCTION snowflake._sources(classes oid[], objects oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET enable_hashjoin = on -- a thousand views may depend on a table, and others may make them
     AS $function$
 BEGIN
     RETURN (
@@ -230,6 +231,7 @@ $function$;
 CREATE FUNCTION snowflake._require_sources(expected jsonb, present jsonb)
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET enable_hashjoin = on -- as in _sources()
     AS $function$
 DECLARE
     known constant jsonb := expected -> 'references';
