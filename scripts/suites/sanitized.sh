@@ -8,7 +8,7 @@ random_calls_sanitized=4000
 sanitized_suite() {
     say "Running the unit tests under the sanitizers"
     build_tests sanitized -DSANITIZE=ON -DINTEGRATION=OFF
-    run_unit_tests sanitized "$simulated_ids_sanitized"
+    run_unit_tests sanitized "$simulated_ids_sanitized" ${slow_units_when_sanitized:+-E "$slow_units_when_sanitized"}
     say "Running server tests under the sanitizers"
     run_sanitized_server_tests
 }
