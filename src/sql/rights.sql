@@ -1,45 +1,54 @@
 -- Rights: anybody may call a function, but for those named here, and read a table that is named here.
 
--- Whoever installs, the bootstrap superuser owns all but the sequence of the database, which its owner has. The owner of a function
--- can change what it does for everybody who calls it, and whoever is a superuser today may be none one day.
---
--- Default privileges change no right. They give the objects of this script to roles that the script does not know, such as the
+-- The bootstrap superuser owns all but the sequence of the database, whoever installs: the owner of a function can change what it
+-- does for everybody who calls it, and whoever is a superuser today may be none one day. pg_shdepend names all other owners.
+DO $install$
+DECLARE
+    bootstrap_superuser constant name := pg_get_userbyid(10);
+    member record;
+BEGIN
+    FOR member IN
+        SELECT o.type, o.identity
+            FROM pg_shdepend s
+            JOIN pg_depend d ON d.classid = s.classid AND d.objid = s.objid AND d.deptype = 'e'
+            JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
+            CROSS JOIN LATERAL pg_identify_object(s.classid, s.objid, 0) o
+            WHERE s.deptype = 'o' AND s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+              AND (s.classid, s.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
+    LOOP
+        EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
+    END LOOP;
+    EXECUTE format('ALTER SCHEMA snowflake OWNER TO %I', bootstrap_superuser);
+END
+$install$;
+
+-- Default privileges change nothing of it. They give the objects of this script to roles that the script does not know, such as the
 -- registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
 DO $install$
 DECLARE
-    bootstrap_superuser constant oid := 10;
     made record;
 BEGIN
     FOR made IN
-        SELECT o.kind, o.name, o.rights IS NOT NULL AS has_rights,
-               o.owner <> bootstrap_superuser AND o.name <> 'snowflake.id_seq' AS changes_hands,
+        SELECT o.kind, o.name,
                (SELECT string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ')
-                    FROM aclexplode(o.rights) a WHERE a.grantee NOT IN (o.owner, bootstrap_superuser)) AS grantees
+                    FROM aclexplode(o.rights) a WHERE a.grantee <> o.owner) AS grantees
             FROM pg_depend d
             JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
-            JOIN (SELECT tableoid, oid, 'TABLE', oid::regclass::text, relowner, relacl FROM pg_class WHERE relkind <> 'c'
+            JOIN (SELECT tableoid, oid, 'TABLE', oid::regclass::text, relowner, relacl FROM pg_class
                   UNION ALL
                   SELECT tableoid, oid, 'ROUTINE', oid::regprocedure::text, proowner, proacl FROM pg_proc
                   UNION ALL
-                  SELECT y.tableoid, y.oid, 'TYPE', y.oid::regtype::text, y.typowner, y.typacl
-                      FROM pg_type y LEFT JOIN pg_class c ON c.oid = y.typrelid
-                      WHERE coalesce(c.relkind, 'c') = 'c' AND NOT EXISTS (SELECT FROM pg_type x WHERE x.typarray = y.oid)
-                  UNION ALL
-                  SELECT tableoid, oid, 'EVENT TRIGGER', quote_ident(evtname), evtowner, NULL FROM pg_event_trigger
-                 ) o(class, oid, kind, name, owner, rights)
+                  SELECT tableoid, oid, 'TYPE', oid::regtype::text, typowner, typacl FROM pg_type) o(class, oid, kind, name, owner, rights)
               ON o.class = d.classid AND o.oid = d.objid
+            WHERE o.rights IS NOT NULL
     LOOP
-        IF made.changes_hands THEN
-            EXECUTE format('ALTER %s %s OWNER TO %I', made.kind, made.name, pg_get_userbyid(bootstrap_superuser));
-        END IF;
         IF made.grantees IS NOT NULL THEN
             EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', made.kind, made.name, made.grantees);
         END IF;
-        IF made.has_rights AND made.kind <> 'TABLE' THEN
+        IF made.kind <> 'TABLE' THEN
             EXECUTE format('GRANT ALL ON %s %s TO PUBLIC', made.kind, made.name);
         END IF;
     END LOOP;
-    EXECUTE format('ALTER SCHEMA snowflake OWNER TO %I', pg_get_userbyid(bootstrap_superuser));
 END
 $install$;
 
