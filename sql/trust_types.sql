@@ -103,6 +103,20 @@ SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 TABLE told;
 DROP TABLE t, noted CASCADE;
 DROP FUNCTION steal;
+-- A row that is written into a partition of alice's evaluates the key of the whole, which is mallory's.
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION key(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE TABLE whole (x int) PARTITION BY LIST (key(x));
+CREATE TABLE part PARTITION OF whole DEFAULT;
+RESET ROLE;
+ALTER TABLE part OWNER TO regress_snowflake_alice;
+SET ROLE regress_snowflake_alice;
+CREATE FUNCTION note(x bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC INSERT INTO part VALUES (1); SELECT x > 0; END;
+CREATE TABLE t (id serial CHECK (note(id)));
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+DROP TABLE t, whole CASCADE;
+DROP FUNCTION key;
 
 -- Functions of the server that run code of users, in a check that LIKE has copied.
 SET ROLE regress_snowflake_mallory;

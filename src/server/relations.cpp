@@ -120,6 +120,11 @@ bool lock_rows(Oid catalog, Oid index, AttrNumber column, Oid value, LockTupleMo
          found = systable_getnext(scan)) {
         HeapTupleData row{};
         row.t_self = found->t_self;
+        // GRANT and CREATE INDEX take this lock of the row of a relation before they look who has
+        // locked the row. Without it here, CREATE INDEX of this session would wait for a GRANT
+        // that waits for this session.
+        if (catalog == RelationRelationId)
+            LockTuple(rows, &row.t_self, ExclusiveLock);
         Buffer buffer = InvalidBuffer;
         TM_FailureData failure{};
         const TM_Result result = heap_lock_tuple(rows, &row, GetCurrentCommandId(true), mode,

@@ -231,8 +231,9 @@ BEGIN
                     UNION ALL
                     SELECT x.* FROM snowflake._definitions_on(r.object) x WHERE r.class = 'pg_class'::regclass
                     UNION ALL
-                    SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i
-                        WHERE r.class = 'pg_class'::regclass AND i.inhparent = r.object
+                    SELECT 'pg_class'::regclass, kin.relid
+                        FROM pg_inherits i CROSS JOIN LATERAL (VALUES (i.inhrelid), (i.inhparent)) kin(relid)
+                        WHERE r.class = 'pg_class'::regclass AND r.object IN (i.inhparent, i.inhrelid)
                 ) next(class, object)
         )
         SELECT y.typowner, r.class, r.object
