@@ -97,6 +97,13 @@ CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM trust
 CREATE TRIGGER steal BEFORE INSERT ON noted FOR EACH ROW EXECUTE FUNCTION steal();
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
+-- A function that only reads fires no trigger.
+SET ROLE regress_snowflake_alice;
+CREATE FUNCTION is_known(x bigint) RETURNS boolean LANGUAGE sql STABLE BEGIN ATOMIC SELECT count(*) >= 0 FROM noted; END;
+CREATE TABLE reads (id serial CHECK (is_known(id)));
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('reads_id_seq');
+DROP TABLE reads;
 DROP TRIGGER steal ON noted;
 ALTER TABLE noted ADD CHECK (x::text::d IS NOT NULL);
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');

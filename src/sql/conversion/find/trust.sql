@@ -201,17 +201,21 @@ CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE reached(class, object) AS (
-            SELECT _authors_of.class, _authors_of.object WHERE _authors_of.class = 'pg_type'::regclass
+        WITH RECURSIVE reached(class, object, is_written) AS (
+            SELECT seed.class, seed.object, false
+                FROM (SELECT _authors_of.class, _authors_of.object WHERE _authors_of.class = 'pg_type'::regclass
+                      UNION ALL
+                      SELECT 'pg_type'::regclass, t FROM snowflake._types_read(_authors_of.class, _authors_of.object) t
+                      UNION ALL
+                      SELECT d.refclassid, d.refobjid
+                          FROM pg_depend d
+                          WHERE d.classid = _authors_of.class AND d.objid = _authors_of.object AND d.classid <> 'pg_proc'::regclass
+                            AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) seed(class, object)
             UNION
-            SELECT 'pg_type'::regclass, t FROM snowflake._types_read(_authors_of.class, _authors_of.object) t
-            UNION
-            SELECT d.refclassid, d.refobjid
-                FROM pg_depend d
-                WHERE d.classid = _authors_of.class AND d.objid = _authors_of.object AND d.classid <> 'pg_proc'::regclass
-                  AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-            UNION
-            SELECT next.class, next.object
+            -- A function that is not volatile writes nothing, and fires no trigger.
+            SELECT next.class, next.object,
+                   CASE WHEN r.class = 'pg_proc'::regclass THEN (SELECT p.provolatile = 'v' FROM pg_proc p WHERE p.oid = r.object)
+                        ELSE r.is_written END
                 FROM reached r
                 CROSS JOIN LATERAL (
                     SELECT d.refclassid, d.refobjid
@@ -229,7 +233,8 @@ BEGIN
                     SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k
                         WHERE r.class = 'pg_type'::regclass AND k.contypid = r.object
                     UNION ALL
-                    SELECT x.* FROM snowflake._definitions_on(r.object) x WHERE r.class = 'pg_class'::regclass
+                    SELECT x.* FROM snowflake._definitions_on(r.object) x
+                        WHERE r.class = 'pg_class'::regclass AND (r.is_written OR x.class <> 'pg_trigger'::regclass)
                     UNION ALL
                     SELECT 'pg_class'::regclass, kin.relid
                         FROM pg_inherits i CROSS JOIN LATERAL (VALUES (i.inhrelid), (i.inhparent)) kin(relid)

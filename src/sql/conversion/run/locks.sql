@@ -132,7 +132,11 @@ BEGIN
                 END IF;
             END IF;
             RAISE lock_not_available;
-        EXCEPTION WHEN lock_not_available THEN
+        EXCEPTION WHEN lock_not_available OR internal_error THEN
+            -- Before anything is locked, another conversion can drop a view that the server is printing.
+            IF SQLSTATE = 'XX000' AND (wanted <> '{}' OR tries >= 5) THEN
+                RAISE;
+            END IF;
             IF awaited IS NULL AND NOT state.wanted <@ wanted THEN
                 wanted := state.wanted;
                 CONTINUE;
