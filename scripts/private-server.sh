@@ -98,7 +98,7 @@ start_server_in() {
 }
 
 # Starts a server whose data is in the directory: launch_server_in DIRECTORY OPTION...
-# To compile queries of the catalog would take longer than to run them.
+# JIT is off: to compile queries of the catalog would take longer than to run them.
 launch_server_in() {
     local directory=$1
     shift

@@ -166,7 +166,8 @@ void hold_rights(Oid catalog, Oid object) {
     const Oid owner = is_relation ? server::owner_of(object) : server::owner_of_function(object);
     if (!OidIsValid(owner) || !server::may_act_for(GetUserId(), owner))
         return;
-    // From PostgreSQL 18 on GRANT locks a routine first, as DROP does; a relation is locked here.
+    // From PostgreSQL 18 on GRANT locks a routine first, as DROP does. A relation has been locked
+    // by the caller.
     if (!is_relation)
         LockDatabaseObject(ProcedureRelationId, object, 0, AccessExclusiveLock);
     const bool are_held =

@@ -28,9 +28,10 @@ Relation open(Oid relation, LOCKMODE mode);
 void hold_schema(Oid schema, Oid role);
 
 // Keeps the rights on a relation and its columns, or on a routine, from being granted and revoked
-// until the transaction ends: an object that is made again then gets those that it had. catalog is
-// pg_class or pg_proc; of others the function holds nothing, nor if the current role cannot act
-// for the owner. Raises 55P03 if a right was changed at the same moment.
+// until the transaction ends: an object that is made again then gets those that it had. The caller
+// has locked the relation. catalog is pg_class or pg_proc; of others the function holds nothing,
+// nor if the current role cannot act for the owner. Raises 55P03 if a right was changed at the same
+// moment.
 void hold_rights(Oid catalog, Oid object);
 
 // Lets all sessions of the database plan anew once the transaction is committed, unless it has made

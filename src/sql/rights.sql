@@ -22,7 +22,7 @@ BEGIN
 END
 $install$;
 
--- Default privileges change nothing of it. They give the objects of this script to roles that the script does not know, such as the
+-- Default privileges change no right. They give the objects of this script to roles that the script does not know, such as the
 -- registry, or take from PUBLIC what nextval needs. Without default privileges nothing has rights of its own yet.
 DO $install$
 DECLARE

@@ -236,9 +236,7 @@ BEGIN
                     SELECT x.* FROM snowflake._definitions_on(r.object) x
                         WHERE r.class = 'pg_class'::regclass AND (r.is_written OR x.class <> 'pg_trigger'::regclass)
                     UNION ALL
-                    SELECT 'pg_class'::regclass, kin.relid
-                        FROM pg_inherits i CROSS JOIN LATERAL (VALUES (i.inhrelid), (i.inhparent)) kin(relid)
-                        WHERE r.class = 'pg_class'::regclass AND r.object IN (i.inhparent, i.inhrelid)
+                    SELECT 'pg_class'::regclass, kin FROM snowflake._table_kin(r.object) kin WHERE r.class = 'pg_class'::regclass
                 ) next(class, object)
         )
         SELECT y.typowner, r.class, r.object
