@@ -94,7 +94,7 @@ $function$;
 -- has looked up the type by name.
 CREATE FUNCTION snowflake._hold_names(relations oid[])
     RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     schemas constant oid[] := ARRAY(SELECT DISTINCT c.relnamespace FROM pg_class c WHERE c.oid = ANY (relations));

@@ -33,15 +33,16 @@ BEGIN
 END
 $function$;
 
--- Counts what depends on relations and on their row types, in a number that changes with each object.
-CREATE FUNCTION snowflake._dependents_of(relations oid[])
-    RETURNS numeric
+-- Counts what depends on the relations of a state and on their row types, in a number that changes with each object; returns the
+-- state.
+CREATE FUNCTION snowflake._count_dependents(state snowflake._conversion_state)
+    RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    RETURN (
+    state.dependents := (
         SELECT sum(hash_record_extended(d, 0)::numeric)
-            FROM unnest(relations) x(oid)
+            FROM unnest(state.wanted) x(oid)
             JOIN pg_class c ON c.oid = x.oid
             LEFT JOIN pg_type y ON y.oid = c.reltype
             CROSS JOIN LATERAL (
@@ -49,6 +50,21 @@ BEGIN
                 UNION ALL
                 SELECT * FROM pg_depend WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
             ) d);
+    RETURN state;
+END
+$function$;
+
+-- Keeps the names and rights that commands on the relations of a state count on, and counts what depends on them; returns the
+-- state.
+CREATE FUNCTION snowflake._hold(state snowflake._conversion_state)
+    RETURNS snowflake._conversion_state
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._hold_names(state.wanted);
+    PERFORM snowflake._hold_rights(r.class, r.object) FROM snowflake._reached(state.wanted) r
+        WHERE r.class = 'pg_proc'::regclass OR r.object = ANY (state.wanted);
+    RETURN snowflake._count_dependents(state);
 END
 $function$;
 
@@ -69,27 +85,23 @@ BEGIN
 END
 $function$;
 
--- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with;
--- 0: no limit. The first try looks what there is to lock. While a lock is waited for, another relation can come to depend on
--- the sequence: then there is one more try. The state that is returned was read when all locks were there.
+-- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with; 0: no limit.
 --
--- A stage of a hundred partitions, or of tables on which others have made a thousand views, takes a second to read its state, for
--- which clients are not to wait. Its state is read when all definitions are locked, which lets clients read and write, and is good
--- as long as no view or routine has come to depend on a relation until all locks were there. Another session that waits for one of
--- them meanwhile, and has a lock on another, could wait long enough to look for a deadlock: the stage gives way to it first.
+-- A hundred partitions, or a thousand views of a table, which anybody can make who may read it, take a second to read, for which
+-- clients are not to wait. So the state is read when all definitions are locked, which lets clients read and write. It is good
+-- if nothing has come to depend on a relation until all locks were there; if something has, there is one more try, as after the
+-- first, which looks what there is to lock. Another session that waits meanwhile for a relation, and has a lock on another,
+-- could wait long enough to look for a deadlock: the conversion gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
-    reads_first boolean;
     deadline constant timestamptz := clock_timestamp() + nullif(patience, interval '0');
     tries integer := -1;
-    started timestamptz; -- when the try asked for its first lock
+    started timestamptz; -- when the try asked for its locks last
     latest timestamptz;  -- when it waits no longer
-    read_at timestamptz;
-    took interval := '0'; -- how long it took to read the state last
     awaited oid;         -- what the last try did not get
     met text;            -- who held it
     wanted oid[] := '{}';
@@ -99,8 +111,6 @@ BEGIN
     LOOP
         BEGIN
             tries := tries + 1;
-            reads_first := coalesce(request.stage IN ('rehearsal', 'shadows', 'key', 'swap', 'cancel'), false)
-                           AND (took > interval '0.1 s' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (wanted) AND c.relispartition));
             started := NULL;
             IF awaited IS NOT NULL AND tries % 2 = 0 THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
@@ -108,27 +118,24 @@ BEGIN
             END IF;
             started := clock_timestamp();
             latest := least(started + snowflake._longest_try(), deadline);
-            awaited := snowflake._try_to_lock(wanted, latest, only_definitions => reads_first);
+            awaited := snowflake._try_to_lock(wanted, latest, only_definitions => true);
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
-                PERFORM snowflake._hold_names(wanted);
-                PERFORM snowflake._hold_rights(r.class, r.object) FROM snowflake._reached(wanted) r
-                    WHERE r.class = 'pg_proc'::regclass OR r.object = ANY (wanted);
-                dependents := CASE WHEN reads_first THEN snowflake._dependents_of(wanted) END;
+                state.wanted := wanted;
+                state := snowflake._as_of_now('SELECT snowflake._hold($1)', state);
+                dependents := state.dependents;
                 -- This locks what views read.
-                read_at := clock_timestamp();
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
-                took := clock_timestamp() - read_at;
-                IF reads_first AND state.wanted <@ wanted THEN
-                    awaited := snowflake._awaited(wanted);
+                IF state.wanted <@ wanted THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
-                    awaited := coalesce(awaited, snowflake._try_to_lock(wanted, latest));
-                END IF;
-                IF awaited IS NULL AND state.wanted <@ wanted IS NOT FALSE
-                   AND (NOT reads_first OR dependents IS NOT DISTINCT FROM snowflake._dependents_of(wanted)) THEN
-                    PERFORM snowflake._require_visible(state.constraints);
-                    RETURN state;
+                    awaited := coalesce(snowflake._awaited(wanted), snowflake._try_to_lock(wanted, latest));
+                    state.wanted := wanted;
+                    state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
+                    IF awaited IS NULL AND state.dependents IS NOT DISTINCT FROM dependents THEN
+                        PERFORM snowflake._require_visible(state.constraints);
+                        RETURN state;
+                    END IF;
                 END IF;
             END IF;
             RAISE lock_not_available;

@@ -22,6 +22,7 @@ CREATE FUNCTION snowflake._request(
 CREATE TYPE snowflake._conversion_state AS (
     part snowflake._conversion_part,
     wanted oid[],              -- the relations to be locked
+    dependents numeric,        -- see _count_dependents()
     constraints oid[],         -- which the server makes again, or may make again
     plan snowflake._conversion_step[],
     emptied oid[],             -- tables that are empty for a rehearsal; none: there is no need for one
