@@ -217,6 +217,14 @@ CREATE UNLOGGED TABLE as_fleeting (id bigint DEFAULT snowflake.nextval('fleeting
 SELECT object, regexp_replace(finding, 'pg_temp_\d+', 'pg_temp') AS finding, command FROM findings;
 CALL mend('lasting');
 SELECT * FROM findings;
+-- A sequence whose column holds no IDs any more, or has been given another default.
+CREATE TABLE changed (a bigserial, b bigserial, c bigserial, d bigserial);
+SELECT sum(snowflake.convert_sequence_to_snowflake('changed_' || x || '_seq')) FROM unnest('{a,b,c,d}'::text[]) x;
+ALTER TABLE changed ALTER a DROP DEFAULT, ALTER a TYPE uuid USING gen_random_uuid();
+ALTER TABLE changed ALTER b DROP DEFAULT, ALTER b TYPE text, ALTER c SET DEFAULT 7, ADD e bigint GENERATED ALWAYS AS (c * 2) STORED;
+ALTER SEQUENCE changed_d_seq OWNED BY changed.e;
+SELECT * FROM findings;
+DROP TABLE changed;
 
 -- The extension, altered by hand.
 BEGIN;
@@ -228,6 +236,7 @@ ALTER SEQUENCE snowflake.id_seq INCREMENT BY 1;
 GRANT CREATE ON SCHEMA snowflake TO PUBLIC;
 CREATE FUNCTION snowflake.nextval(varchar) RETURNS bigint LANGUAGE sql RETURN 1;
 CREATE TABLE snowflake.mine (id integer);
+CREATE EXTENSION citext SCHEMA snowflake;
 SELECT * FROM findings;
 ALTER FUNCTION snowflake.get_node(bigint) IMMUTABLE;
 CALL mend('.');

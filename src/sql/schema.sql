@@ -1,5 +1,5 @@
--- The schema. It must hold nothing but this extension: a role that could put an overload of one of the
--- functions into the schema would have its code run by every caller of the function, superusers among them.
+-- The schema. It must hold nothing of other roles: one that could put an overload of one of the functions
+-- into the schema would have its code run by every caller of the function, superusers among them.
 
 -- The script looks up no name in the schema. It runs as a superuser also where the owner of a database
 -- installs the extension, and that owner may have made and filled the schema.
@@ -61,14 +61,17 @@ BEGIN
         PERFORM snowflake._wait_for_transactions();
         DROP FUNCTION snowflake._wait_for_transactions();
     END IF;
+    -- Whoever may create anything in the database can put a trusted extension into any schema, and a dump makes it first. What the
+    -- bootstrap superuser owns of it, as pg_shdepend shows by naming nobody, is code of the extension alone.
     SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) INTO foreign_objects
         FROM pg_depend d
-        WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = s.schema
-          AND (d.classid, d.objid) IS DISTINCT FROM ('pg_extension'::regclass, s.extension)
-          AND NOT EXISTS (SELECT FROM pg_depend e
-                              WHERE e.classid = d.classid AND e.objid = d.objid
-                                AND e.refclassid = 'pg_extension'::regclass
-                                AND e.refobjid = s.extension AND e.deptype = 'e');
+        LEFT JOIN pg_depend e ON e.classid = d.classid AND e.objid = d.objid AND e.refclassid = 'pg_extension'::regclass AND e.deptype = 'e'
+        WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = s.schema AND d.classid <> 'pg_extension'::regclass
+          AND e.refobjid IS DISTINCT FROM s.extension
+          AND (e.refobjid IS NULL
+               OR EXISTS (SELECT FROM pg_shdepend o
+                              WHERE o.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+                                AND o.classid = d.classid AND o.objid = d.objid AND o.deptype = 'o'));
     IF foreign_objects IS NOT NULL THEN
         RAISE EXCEPTION 'schema "snowflake" is not empty'
             USING ERRCODE = 'object_not_in_prerequisite_state',

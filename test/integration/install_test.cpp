@@ -203,6 +203,27 @@ TEST_F(Install, WhatIsInTheSchemaAlreadyIsRefused) {
     make_nothing_in_the_schema(mallory);
 }
 
+// Whoever may create anything in the database can put a trusted extension into any schema. A dump
+// makes it first where its name is less.
+TEST_F(Install, ATrustedExtensionInTheSchemaIsNoObstacle) {
+    Session superuser(server_, "tried");
+    superuser.run("CREATE SCHEMA snowflake");
+    RoleSession mallory(server_, "mallory");
+    mallory.run("CREATE EXTENSION citext SCHEMA snowflake");
+    superuser.run("CREATE FUNCTION snowflake.nextval(text) RETURNS bigint LANGUAGE sql"
+                  " AS 'SELECT 1::bigint';"
+                  "ALTER EXTENSION citext ADD FUNCTION snowflake.nextval(text);"
+                  "ALTER FUNCTION snowflake.nextval(text) OWNER TO mallory");
+    EXPECT_EQ(superuser.sqlstate(create), not_installable);
+    superuser.run("ALTER EXTENSION citext DROP FUNCTION snowflake.nextval(text);"
+                  "DROP FUNCTION snowflake.nextval(text)");
+    superuser.run(create);
+    EXPECT_EQ(superuser.text("SELECT command FROM snowflake.check() WHERE object ~ 'citext'"),
+              "ALTER EXTENSION citext SET SCHEMA public");
+    superuser.run("ALTER EXTENSION citext SET SCHEMA public");
+    make_nothing_in_the_schema(mallory);
+}
+
 // The owner of the database owns the sequence, and can put it elsewhere: it stays what it is.
 TEST_F(Install, TheSequenceOfTheDatabaseIsKnownUnderAnyName) {
     RoleSession owner(server_, installer);

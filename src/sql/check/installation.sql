@@ -148,11 +148,13 @@ BEGIN
         UNION ALL
         -- Moved to where others look names up, it could take the place of what they mean.
         SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',
-               '-- Drop it, or let its owner move it to a schema of his own'
+               coalesce('ALTER EXTENSION ' || quote_ident(x.extname) || ' SET SCHEMA public',
+                        '-- Drop it, or let its owner move it to a schema of his own')
             FROM pg_depend o
             JOIN pg_namespace n ON o.refclassid = 'pg_namespace'::regclass AND n.oid = o.refobjid
                                AND n.nspname = 'snowflake'
-            WHERE o.classid <> 'pg_extension'::regclass
+            LEFT JOIN pg_extension x ON o.classid = 'pg_extension'::regclass AND x.oid = o.objid
+            WHERE x.extname IS DISTINCT FROM 'snowflake'
               AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.classid AND d.objid = o.objid AND d.deptype = 'e');
 END
 $function$;

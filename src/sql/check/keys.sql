@@ -50,8 +50,8 @@ BEGIN
 END
 $function$;
 
--- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed. Nobody alters the temporary
--- tables of other sessions.
+-- Finds the columns that get snowflake IDs by their defaults, or did so before their defaults changed. Nobody alters temporary
+-- tables and sequences of other sessions.
 CREATE FUNCTION snowflake._keys()
     RETURNS SETOF snowflake._key
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -91,7 +91,8 @@ BEGIN
                 JOIN pg_class s ON s.oid = q.seqrelid
                 JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = s.oid AND d.deptype = 'a'
                                 AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
-                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND a.attidentity = ''
+                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                                   AND a.attidentity = '' AND a.attgenerated = '' AND snowflake._holds_ids(a.atttypid)
                 WHERE snowflake._makes_ids(q.seqincrement, q.seqmax)
                   AND NOT EXISTS (SELECT FROM pg_attrdef f
                                       JOIN pg_depend e ON e.classid = 'pg_attrdef'::regclass AND e.objid = f.oid
@@ -100,7 +101,11 @@ BEGIN
                                                     AND p.proname IN ('nextval', 'next_id')
                                       WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum)
         )
-        SELECT x.* FROM found x JOIN pg_class t ON t.oid = x.relid WHERE NOT pg_is_other_temp_schema(t.relnamespace);
+        SELECT x.*
+            FROM found x
+            JOIN pg_class t ON t.oid = x.relid
+            JOIN pg_class s ON s.oid = x.seq
+            WHERE NOT pg_is_other_temp_schema(t.relnamespace) AND NOT pg_is_other_temp_schema(s.relnamespace);
 END
 $function$;
 

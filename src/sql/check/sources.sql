@@ -14,11 +14,13 @@ BEGIN
                                                           'sequence %s is converted', k.seq)
                    ELSE format('the column has lost its default, which made snowflake IDs from sequence %s', k.seq) END,
                CASE WHEN k.callee IS NULL
-                    THEN snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
-                                                                k.relid, k.attname, snowflake._call_on(k.seq::text)))
+                    THEN CASE WHEN a.atthasdef THEN '-- If the default that it has is not meant: ' ELSE '' END
+                         || snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s',
+                                                                   k.relid, k.attname, snowflake._call_on(k.seq::text)))
                     ELSE snowflake._typed_by_holder(snowflake._owner(k.seq), snowflake._convert_command(k.seq)) END
             FROM unnest(keys) k
             JOIN pg_class t ON t.oid = k.relid
+            JOIN pg_attribute a ON a.attrelid = k.relid AND a.attnum = k.attnum
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval'
               AND (k.callee IS DISTINCT FROM 'pg_catalog.nextval' OR NOT snowflake._is_redirect_wanted());
     RETURN QUERY
@@ -156,6 +158,7 @@ BEGIN
                         AND snowflake._is_big(a.atttypid)
                         AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
+            JOIN pg_class s ON s.oid = numbered.seq AND NOT pg_is_other_temp_schema(s.relnamespace)
             WHERE numbered.had_ids
                OR snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
                OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
@@ -181,6 +184,6 @@ BEGIN
             FROM snowflake._keys_that_count(keys) k
             JOIN pg_class s ON s.oid = k.seq
             JOIN pg_class t ON t.oid = k.relid
-            WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p' AND NOT pg_is_other_temp_schema(s.relnamespace);
+            WHERE t.relpersistence = 'p' AND s.relpersistence <> 'p';
 END
 $function$;
