@@ -196,6 +196,16 @@ CALL mend('customers|readings|by_region');
 SELECT * FROM findings WHERE object <> 'sequence checked.short' OR finding ~ 'layout';
 DROP TABLE layouts, unlimited, ended;
 DROP SEQUENCE short;
+-- A new partition shows no rows that its table hides. However many there are, check() keeps no lock on them.
+BEGIN;
+ALTER DEFAULT PRIVILEGES IN SCHEMA checked GRANT SELECT ON TABLES TO PUBLIC;
+ALTER TABLE readings ENABLE ROW LEVEL SECURITY;
+DROP TABLE readings_default;
+SELECT object, command FROM findings;
+SELECT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'readings_1'::regclass;
+CALL mend('readings');
+SELECT relrowsecurity, has_table_privilege('regress_snowflake_reader', oid, 'SELECT') FROM pg_class WHERE oid = 'readings_default'::regclass;
+ROLLBACK;
 -- A MAXVALUE has bounds of its own where a sequence descends, or is of another type.
 CREATE SEQUENCE down AS integer INCREMENT -1;
 CREATE SEQUENCE small AS smallint;

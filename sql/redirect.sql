@@ -369,10 +369,12 @@ SELECT count(*) FROM snowflake._redirect;
 ROLLBACK;
 -- One who may restore a dump, and is no superuser, is told what to run.
 BEGIN;
-GRANT INSERT ON snowflake._redirect TO regress_snowflake_client;
+GRANT pg_write_all_data TO regress_snowflake_client;
 SELECT snowflake.redirect_nextval(false);
 SET ROLE regress_snowflake_client;
 INSERT INTO snowflake._redirect VALUES (true);
+UPDATE snowflake._redirect SET enabled = true;
+DELETE FROM snowflake._redirect;
 RESET ROLE;
 SELECT snowflake.redirects_nextval(), enabled FROM snowflake._redirect;
 SELECT command FROM snowflake.check() WHERE object ~ 'nextval\(';

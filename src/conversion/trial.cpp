@@ -307,15 +307,21 @@ bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numb
         !acting_role::may_become(owner))
         return false;
     return as_nobody([&] {
-        Relation whole = try_relation_open(parent, AccessShareLock);
-        if (whole == nullptr)
+        // Nobody waits for a partition that is tried. A table can have thousands: no lock is kept.
+        if (!ConditionalLockRelationOid(parent, AccessShareLock))
             return false;
-        LockRelationOid(partition, AccessShareLock);
-        // The partition may be one of another table by now, with a bound of other types.
-        const bool is_still =
-            get_rel_relispartition(partition) && get_partition_parent(partition, true) == parent;
-        Node *bound = is_still ? with_number(bound_of(partition, whole), &attribute) : nullptr;
-        relation_close(whole, NoLock);
+        Node *bound = nullptr;
+        Relation whole = try_relation_open(parent, NoLock);
+        if (whole != nullptr && ConditionalLockRelationOid(partition, AccessShareLock)) {
+            // The partition may be one of another table by now, with a bound of other types.
+            if (get_rel_relispartition(partition) &&
+                get_partition_parent(partition, true) == parent)
+                bound = with_number(bound_of(partition, whole), &attribute);
+            UnlockRelationOid(partition, AccessShareLock);
+        }
+        if (whole != nullptr)
+            relation_close(whole, NoLock);
+        UnlockRelationOid(parent, AccessShareLock);
         return bound != nullptr && evaluate(bound, numbers, count, outcomes);
     });
 }

@@ -31,7 +31,8 @@ bool try_stored(Oid class_id, Oid object, AttrNumber attribute, const std::int64
 
 // Evaluates the bound of a partition once for each number in a bigint column of the whole: "f"
 // means that it takes no row with this number, "t" or null that it does, or that it depends on
-// other columns. Returns and raises as try_default() does.
+// other columns. Returns and raises as try_default() does; a partition that somebody has locked
+// against readers, or whose whole is, is not tried. Keeps no lock.
 bool try_partition(Oid partition, AttrNumber attribute, const std::int64_t *numbers, int count,
                    Outcome *outcomes);
 

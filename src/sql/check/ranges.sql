@@ -188,29 +188,23 @@ BEGIN
               AND x.bound BETWEEN 0 AND snowflake.from_timestamp(described.last_timestamp, k.layout);
     RETURN QUERY
         SELECT 'warning', format('table %s', k.relid), format('no partition takes the IDs of %s', next_week::date),
-               snowflake._typed_by_owner_of(k.relid, format('CREATE TABLE %I.%I PARTITION OF %s DEFAULT', n.nspname,
-                                                            snowflake._free_name(n.nspname, t.relname || '_default'), k.relid))
+               snowflake._typed_by_owner_of(k.relid, snowflake._default_partition(k.relid))
             FROM unnest(keys) k
             JOIN pg_partitioned_table p ON p.partrelid = k.relid AND p.partdefid = 0 AND p.partstrat IN ('l', 'r')
-            JOIN pg_class t ON t.oid = k.relid
-            JOIN pg_namespace n ON n.oid = t.relnamespace
             CROSS JOIN LATERAL (
                 SELECT CASE WHEN next_week BETWEEN described.epoch AND described.last_timestamp
                             THEN snowflake.from_timestamp(next_week, k.layout) END
                     FROM snowflake.describe(k.layout) described) coming(id) -- NULL: the layout does not have that time
             WHERE p.partattrs[0] = k.attnum AND coming.id IS NOT NULL
-              -- The trials would wait for a session that alters the table, or one that it is a partition of. Where an
-              -- expression is part of a key, they would run what its owner wrote.
+              -- Where an expression is part of a key, the trials would run what its owner wrote.
               AND CASE WHEN EXISTS (SELECT FROM pg_partition_ancestors(k.relid) above JOIN pg_class c ON c.oid = above.relid
                                         LEFT JOIN pg_partitioned_table key ON key.partrelid = c.oid
-                                        WHERE snowflake._is_locked_against_readers(c.oid) OR NOT snowflake._may_become(c.relowner)
-                                              OR key.partexprs IS NOT NULL)
+                                        WHERE NOT snowflake._may_become(c.relowner) OR key.partexprs IS NOT NULL)
                        THEN false
                        ELSE NOT EXISTS (
                            SELECT FROM pg_inherits i
                                WHERE i.inhparent = k.relid
-                                 AND CASE WHEN snowflake._is_locked_against_readers(i.inhrelid) THEN true
-                                          ELSE NOT snowflake._partition_refuses(i.inhrelid, k.attnum, coming.id) END)
+                                 AND NOT snowflake._partition_refuses(i.inhrelid, k.attnum, coming.id))
                            -- A row comes to a table only through all that it is a partition of.
                            AND NOT EXISTS (
                                SELECT FROM pg_partition_ancestors(k.relid) above

@@ -59,6 +59,8 @@ CREATE FUNCTION snowflake._findings_of_layouts(keys snowflake._key[])
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    is_readable constant boolean := NOT snowflake._is_locked_against_readers('snowflake.nodes');
 BEGIN
     RETURN QUERY
         SELECT 'error', format('sequence %s', min(q.seqrelid::regclass::text COLLATE "C")), misfit,
@@ -67,8 +69,7 @@ BEGIN
                              ELSE 'SELECT snowflake.release_node(); ' END || 'SELECT snowflake.claim_node()'
             FROM pg_sequence q
             CROSS JOIN LATERAL (SELECT snowflake.layout_of(q.seqrelid) OFFSET 0) own(layout)
-            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._makes_ids(q.seqincrement, q.seqmax)
-                                                 AND NOT snowflake._is_locked_against_readers('snowflake.nodes')
+            CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._makes_ids(q.seqincrement, q.seqmax) AND is_readable
                                             THEN snowflake._node_misfit(own.layout) END) node(misfit)
             WHERE misfit IS NOT NULL
             GROUP BY misfit;

@@ -156,7 +156,45 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make the partitions ahead, with the storage parameters of the table, and rights for its owner alone.
+-- Returns the commands that make a partition, with the row-level security and the replica identity of the whole, and rights for
+-- its owner alone, whatever default privileges give.
+CREATE FUNCTION snowflake._new_partition(whole regclass, name text, bound text, options text DEFAULT '')
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN NEXT format('CREATE TABLE %s PARTITION OF %s %s%s', name, whole, bound, options);
+    RETURN QUERY SELECT format('ALTER TABLE %s %s', name, clause) FROM unnest(snowflake._flags_of_table(whole)) clause;
+    RETURN QUERY
+        SELECT command
+            FROM pg_class c
+            CROSS JOIN LATERAL snowflake._revoke_command(
+                format('ALL ON TABLE %s', name),
+                ARRAY(SELECT x.grantee
+                          FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) x
+                          WHERE d.defaclrole = c.relowner AND d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, c.relnamespace)
+                            AND x.grantee <> c.relowner)) command
+            WHERE c.oid = whole AND command IS NOT NULL;
+END
+$function$;
+
+-- Returns what to type for a default partition of a table.
+CREATE FUNCTION snowflake._default_partition(whole regclass)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT string_agg(x.command, '; ' ORDER BY x.n)
+                FROM pg_class t
+                JOIN pg_namespace n ON n.oid = t.relnamespace
+                CROSS JOIN LATERAL snowflake._new_partition(
+                    whole, format('%I.%I', n.nspname, snowflake._free_name(n.nspname, t.relname || '_default')), 'DEFAULT')
+                    WITH ORDINALITY x(command, n)
+                WHERE t.oid = whole);
+END
+$function$;
+
+-- Returns the steps that make the partitions ahead, with the storage parameters of the table.
 CREATE FUNCTION snowflake._ahead_steps(p snowflake._partitioning)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -169,29 +207,15 @@ DECLARE
             CROSS JOIN LATERAL (VALUES ('', c.reloptions), ('toast.', t.reloptions)) given(prefix, options)
             CROSS JOIN LATERAL pg_options_to_table(given.options) x
             WHERE c.oid = p.tab);
-    holders constant oid[] := ARRAY(
-        SELECT x.grantee
-            FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) x
-            WHERE d.defaclrole = p.owner AND d.defaclobjtype = 'r' AND x.grantee <> p.owner
-              AND d.defaclnamespace IN (0, quote_ident(p.schema)::regnamespace));
 BEGIN
     RETURN QUERY
         SELECT step.*
             FROM snowflake._partitions_ahead(p) WITH ORDINALITY a(name, lower_bound, upper_bound, number)
-            CROSS JOIN LATERAL (SELECT format('%I.%I', p.schema, a.name)) partition(name)
-            CROSS JOIN LATERAL (
-                SELECT 0, concat(format('CREATE TABLE %s PARTITION OF %s ', partition.name, p.tab),
-                                 CASE WHEN a.lower_bound IS NULL THEN 'DEFAULT'
-                                      ELSE format('FOR VALUES FROM (%s) TO (%s)', a.lower_bound, a.upper_bound) END,
-                                 options)
-                UNION ALL
-                SELECT f.n, format('ALTER TABLE %s %s', partition.name, f.clause)
-                    FROM unnest(snowflake._flags_of_table(p.tab)) WITH ORDINALITY f(clause, n)
-                UNION ALL
-                SELECT 10, snowflake._revoke_command(format('ALL ON TABLE %s', partition.name), holders)
-            ) x(n, command)
+            CROSS JOIN LATERAL snowflake._new_partition(
+                p.tab, format('%I.%I', p.schema, a.name),
+                CASE WHEN a.lower_bound IS NULL THEN 'DEFAULT' ELSE format('FOR VALUES FROM (%s) TO (%s)', a.lower_bound, a.upper_bound) END,
+                coalesce(options, '')) WITH ORDINALITY x(command, n)
             CROSS JOIN LATERAL snowflake._step(x.command, p.owner) step
-            WHERE x.command IS NOT NULL
             ORDER BY a.number, x.n;
 END
 $function$;

@@ -17,13 +17,15 @@ CREATE FUNCTION snowflake._id_seq()
                 WHERE d.classid = 'pg_proc'::regclass AND d.objid = 'snowflake.nextval(regclass)'::regprocedure
                   AND d.refclassid = 'pg_class'::regclass);
 
--- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one.
+-- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one, nor does that of
+-- somebody who may write everywhere. Nobody needs to change a row.
 CREATE FUNCTION snowflake._id_seq_layout_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
     AS $function$
 BEGIN
-    IF snowflake._applies_rows() OR snowflake._id_seq() IS NULL THEN
+    IF snowflake._applies_rows() OR snowflake._id_seq() IS NULL OR tg_op = 'UPDATE'
+       OR NOT pg_has_role(current_user, 'pg_database_owner', 'USAGE') THEN
         RETURN NULL;
     ELSIF tg_op = 'DELETE' THEN
         RETURN old;
@@ -35,6 +37,6 @@ END
 $function$;
 
 CREATE TRIGGER layout_is_written
-    BEFORE INSERT OR DELETE ON snowflake._id_seq_layout
+    BEFORE INSERT OR UPDATE OR DELETE ON snowflake._id_seq_layout
     FOR EACH ROW EXECUTE FUNCTION snowflake._id_seq_layout_is_written();
 ALTER TABLE snowflake._id_seq_layout ENABLE ALWAYS TRIGGER layout_is_written;

@@ -56,21 +56,23 @@ CREATE FUNCTION snowflake._is_superuser(role oid)
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- Switches the redirect on for a row that a superuser's restore writes. What another role writes is only said, and acts no more
--- when a superuser restores a dump of it. Another server's row says nothing of this one, and must
--- not stop replication by meeting the row that is there.
+-- when a superuser restores a dump of it; it takes no row away. Another server's row says nothing of this one, and must
+-- not stop replication by meeting the row that is there. Nobody needs to change a row.
 CREATE FUNCTION snowflake._redirect_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
     AS $function$
+DECLARE
+    is_superuser constant boolean := snowflake._is_superuser(quote_ident(current_user)::regrole);
 BEGIN
-    IF snowflake._applies_rows() THEN
+    IF snowflake._applies_rows() OR tg_op = 'UPDATE' OR tg_op = 'DELETE' AND NOT is_superuser THEN
         RETURN NULL;
-    ELSIF tg_op <> 'INSERT' THEN
+    ELSIF tg_op = 'DELETE' THEN
         RETURN old;
     ELSIF EXISTS (SELECT FROM snowflake._redirect) THEN
         RETURN NULL;
     END IF;
-    new.enabled := new.enabled AND snowflake._is_superuser(quote_ident(current_user)::regrole);
+    new.enabled := new.enabled AND is_superuser;
     IF new.enabled THEN
         PERFORM snowflake._set_redirect(true);
     ELSE
@@ -82,7 +84,7 @@ END
 $function$;
 
 CREATE TRIGGER redirect_is_written
-    BEFORE INSERT OR DELETE ON snowflake._redirect
+    BEFORE INSERT OR UPDATE OR DELETE ON snowflake._redirect
     FOR EACH ROW EXECUTE FUNCTION snowflake._redirect_is_written();
 ALTER TABLE snowflake._redirect ENABLE ALWAYS TRIGGER redirect_is_written;
 

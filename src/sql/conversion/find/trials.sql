@@ -153,13 +153,10 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT format('no partition of table %s takes an ID of the present in column %I: '
-                      'CREATE TABLE %I.%I PARTITION OF %s DEFAULT',
-                      c.relid, c.attname, n.nspname, snowflake._free_name(n.nspname, t.relname || '_default'), c.relid)
+        SELECT format('no partition of table %s takes an ID of the present in column %I: %s',
+                      c.relid, c.attname, snowflake._default_partition(c.relid))
             FROM unnest(columns) c
             JOIN pg_partitioned_table p ON p.partrelid = c.relid
-            JOIN pg_class t ON t.oid = c.relid
-            JOIN pg_namespace n ON n.oid = t.relnamespace
             WHERE NOT c.is_strangers AND NOT c.widened AND p.partdefid = 0
               -- A partition for each key that is referenced is made with that.
               AND (p.partstrat = 'r' OR p.partstrat = 'l' AND c.draws)

@@ -198,6 +198,8 @@ $function$;
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    SET enable_hashjoin = off -- as in _conversion_state()
+    SET enable_mergejoin = off
     AS $function$
 BEGIN
     RETURN QUERY

@@ -13,6 +13,8 @@ CREATE FUNCTION snowflake._relations_inserted_into(rule oid)
 CREATE FUNCTION snowflake._inserters(tab regclass, through_others boolean)
     RETURNS SETOF oid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    SET enable_hashjoin = off -- as in _conversion_state()
+    SET enable_mergejoin = off
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(tab);
