@@ -418,6 +418,13 @@ CREATE TABLE hers.renewal_1 PARTITION OF hers.customer_subscription_renewal_cust
 SELECT command FROM snowflake.check() WHERE command ~ 'renewal';
 DROP TABLE hers.customer_subscription_renewal_customer_subscription_renewal_cus;
 RESET ROLE;
+-- The owner of a schema can put another table in the place of a superuser's.
+SET ROLE regress_snowflake_super;
+CREATE TABLE hers.of_super (id bigint DEFAULT snowflake.nextval()) PARTITION BY RANGE (id);
+CREATE TABLE hers.of_super_1 PARTITION OF hers.of_super FOR VALUES FROM (0) TO (9);
+SELECT command FROM snowflake.check() WHERE object = 'table hers.of_super';
+DROP TABLE hers.of_super;
+RESET ROLE;
 SELECT count(*) > 0 AS found FROM snowflake.check();
 SELECT object FROM findings WHERE object ~ 'ending|short';
 DROP TABLE hers.ending;

@@ -6,6 +6,17 @@ namespace {
 
 constexpr const char *name = "snowflake";
 
+// Whether this transaction has altered the schema.
+bool is_changed() {
+    HeapTuple tuple =
+        SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(get_namespace_oid(name, false)));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const bool result = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+    ReleaseSysCache(tuple);
+    return result;
+}
+
 } // namespace
 
 Oid find() {
@@ -50,9 +61,16 @@ void wait_for_transactions() {
                    "level %s",
                    name, XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
             errhint("Run the command in a transaction of isolation level READ COMMITTED."));
+    if (is_changed())
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("schema \"%s\" was changed in this transaction", name),
+                errdetail("Other sessions do not see the change yet, and may create objects in the "
+                          "schema until it is committed."),
+                errhint("COMMIT; and run the command again."));
+    // An ANALYZE evaluates expressions of users. A VACUUM, which can take hours, makes no objects.
     int count = 0;
-    const VirtualTransactionId *open = GetCurrentVirtualXIDs(
-        InvalidTransactionId, false, false, PROC_IS_AUTOVACUUM | PROC_IN_VACUUM, &count);
+    const VirtualTransactionId *open =
+        GetCurrentVirtualXIDs(InvalidTransactionId, false, false, PROC_IN_VACUUM, &count);
     for (int i = 0; i < count; ++i)
         VirtualXactLock(open[i], true);
 }

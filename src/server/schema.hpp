@@ -21,8 +21,8 @@ Oid find_sibling(Oid sibling, const char *function, std::span<const Oid> argumen
 bool is_new();
 
 // Waits until all transactions of this database have ended that are open now: one may have made
-// objects in the schema before it lost the right to. Raises 55P03 after lock_timeout, and 0A000 in
-// a transaction that would not see the objects.
+// objects in the schema before it lost the right to. Raises 55P03 after lock_timeout, 55000 if this
+// transaction has altered the schema, and 0A000 in one that would not see the objects.
 void wait_for_transactions();
 
 } // namespace snowflake::schema

@@ -113,6 +113,54 @@ TEST_F(ConversionLocks, LockTimeoutBoundsTheTotal) {
               "integer");
 }
 
+// Who may use the schema of a table makes views of it, one after the other, without a right on the
+// table.
+TEST_F(ConversionLocks, NobodyWhoMakesViewsHoldsItUpForLong) {
+    Session session(server_);
+    session.run("CREATE TABLE go_on (); CREATE SCHEMA views");
+    Session maker(server_);
+    auto making = std::async(std::launch::async, [&maker] {
+        return maker.sqlstate(
+            "DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
+            "    EXECUTE format('CREATE VIEW views.v%s AS SELECT item FROM t0', n);"
+            "    COMMIT;"
+            "    PERFORM pg_sleep(0.02);"
+            "    EXECUTE format('DROP VIEW views.v%s', n);"
+            "    COMMIT;"
+            "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 2000;"
+            " END LOOP; END$$");
+    });
+    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relkind = 'v' AND relname ~ '^v')");
+    EXPECT_EQ(session.sqlstate("SELECT snowflake.convert_sequence_to_snowflake('t0_id_seq')"),
+              "00000");
+    EXPECT_EQ(making.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    session.run("DROP TABLE go_on");
+    EXPECT_EQ(making.get(), "00000");
+}
+
+// Views of a column that is widened are to be made again, each new one as well.
+TEST_F(ConversionLocks, LockTimeoutBoundsItBesideNewViews) {
+    Session session(server_);
+    session.run("CREATE TABLE go_on (); CREATE SCHEMA views");
+    Session maker(server_);
+    auto making = std::async(std::launch::async, [&maker] {
+        return maker.sqlstate("DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
+                              "    EXECUTE format('CREATE VIEW views.v%s AS SELECT id FROM t0', n);"
+                              "    COMMIT;"
+                              "    PERFORM pg_sleep(0.05);"
+                              "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 1000;"
+                              " END LOOP; END$$");
+    });
+    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relkind = 'v' AND relname ~ '^v')");
+    session.run("SET lock_timeout = '2s'");
+    const std::string outcome =
+        session.sqlstate("SELECT snowflake.convert_sequence_to_snowflake('t0_id_seq')");
+    EXPECT_TRUE(outcome == "55P03" || outcome == "00000") << outcome;
+    EXPECT_EQ(making.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    session.run("SET lock_timeout = 0; DROP TABLE go_on");
+    EXPECT_EQ(making.get(), "00000");
+}
+
 // Writers take locks in every order: the sequence before the tables, the tables up and down.
 TEST_F(ConversionLocks, NoWriterIsPartOfADeadlock) {
     Session(server_).run("INSERT INTO t0 (item) SELECT 'old' FROM generate_series(1, 100)");

@@ -155,6 +155,46 @@ TEST_F(Install, AFunctionOfARoleThatHasLostItsRightDoesNotSurvive) {
     make_nothing_in_the_schema(open);
 }
 
+// A right that this transaction has taken away is still a right for other sessions.
+TEST_F(Install, ASchemaThatTheTransactionHasAlteredIsRefused) {
+    Session superuser(server_, "tried");
+    superuser.run("CREATE SCHEMA snowflake; GRANT CREATE ON SCHEMA snowflake TO mallory");
+    superuser.run("BEGIN; REVOKE CREATE ON SCHEMA snowflake FROM mallory");
+    EXPECT_EQ(superuser.sqlstate(create), not_installable);
+    superuser.run("ROLLBACK; REVOKE CREATE ON SCHEMA snowflake FROM mallory");
+    superuser.run(create);
+}
+
+// An index function of mallory's runs in a worker of the server, and makes an object there.
+TEST_F(Install, AnAnalyzeThatTheServerRunsIsWaitedFor) {
+    Session superuser(server_, "tried");
+    superuser.run("ALTER SYSTEM SET autovacuum_naptime = '1s'");
+    superuser.run("SELECT pg_reload_conf(), pg_advisory_lock(1)");
+    superuser.run("CREATE SCHEMA snowflake; GRANT ALL ON SCHEMA snowflake TO mallory");
+    RoleSession mallory(server_, "mallory");
+    mallory.run("CREATE SCHEMA own;"
+                "CREATE FUNCTION own.make() RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+                "     IF session_user <> current_user AND"
+                "        to_regprocedure('snowflake.nextval(text)') IS NULL THEN"
+                "         EXECUTE 'CREATE FUNCTION snowflake.nextval(text) RETURNS bigint"
+                "                      LANGUAGE sql RETURN 1';"
+                "         PERFORM pg_advisory_xact_lock(1);"
+                "     END IF;"
+                " END$$;"
+                "CREATE FUNCTION own.f(x integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE"
+                "    AS $$ BEGIN PERFORM own.make(); RETURN x; END$$;"
+                "CREATE TABLE own.t (x integer) WITH (autovacuum_analyze_threshold = 1);"
+                "CREATE INDEX ON own.t (own.f(x));"
+                "INSERT INTO own.t SELECT generate_series(1, 100)");
+    wait_for(superuser,
+             "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)");
+    superuser.run("REVOKE CREATE ON SCHEMA snowflake FROM mallory; SET lock_timeout = '100ms'");
+    EXPECT_EQ(superuser.sqlstate(create), "55P03");
+    superuser.run("SELECT pg_advisory_unlock(1)");
+    superuser.run("RESET lock_timeout");
+    EXPECT_EQ(superuser.sqlstate(create), not_installable);
+}
+
 TEST_F(Install, ToAlterASchemaIsNotToMakeIt) {
     RoleSession owner(server_, installer);
     owner.run("CREATE SCHEMA snowflake");

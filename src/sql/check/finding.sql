@@ -48,7 +48,8 @@ $function$;
 
 -- Returns a command, as a comment that names owners if it evaluates code of others than the caller. To add a partition
 -- evaluates what is defined on the table, on what it inherits from or is inherited by, and on the other ends of foreign
--- keys and what these inherit from or are inherited by, and reads constants of the types in it.
+-- keys and what these inherit from or are inherited by, and reads constants of the types in it. The owner of the schema can put
+-- another table in the place of this one.
 CREATE FUNCTION snowflake._typed_by_owner_of(tab regclass, command text)
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -64,8 +65,10 @@ DECLARE
                 CROSS JOIN LATERAL (SELECT inhparent FROM pg_inherits WHERE inhrelid = f.relid
                                     UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = f.relid) link(relid)
         )
-        SELECT string_agg(DISTINCT quote_ident(pg_get_userbyid(author.oid)), ', ')
+        SELECT string_agg(DISTINCT snowflake._grantee(author.oid), ', ')
             FROM (SELECT snowflake._owner(f.relid) FROM family f
+                  UNION
+                  SELECT snowflake._owner_of_schema(c.relnamespace) FROM pg_class c WHERE c.oid = tab
                   UNION
                   SELECT snowflake._owner(partner.relid)
                       FROM (SELECT k.confrelid FROM family f JOIN pg_constraint k ON k.conrelid = f.relid AND k.contype = 'f'

@@ -193,8 +193,9 @@ $function$;
 -- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it,
 -- and that of a range type has chosen functions; an enum has no code. A function or operator has types in its signature, and an
 -- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
--- what is defined on them; their owners can add to that, and holders of TRIGGER. What a body that is text names is in no catalog:
--- the owner of the function answers for it, unless a trigger calls the function.
+-- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER, by whom a
+-- trigger may be there already. What a body that is text names is in no catalog: the owner of the function answers for it, unless a
+-- trigger calls the function.
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -246,6 +247,12 @@ BEGIN
         UNION ALL
         SELECT c.relowner, r.class, r.object
             FROM reached r JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
+        UNION ALL
+        SELECT x.grantee, r.class, r.object
+            FROM reached r
+            JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
+            CROSS JOIN LATERAL aclexplode(c.relacl) x
+            WHERE r.is_written AND x.privilege_type = 'TRIGGER' AND x.grantee <> c.relowner
         UNION ALL
         SELECT snowflake._owner_of(d.refclassid, d.refobjid), d.refclassid, d.refobjid
             FROM reached r
@@ -322,19 +329,24 @@ BEGIN
                 FROM (SELECT * FROM snowflake._touched_by_widening(columns)
                       UNION ALL SELECT * FROM snowflake._touched_by_views(dependents)) w
         )
-        SELECT DISTINCT format('%s is owned by %I, whose code would run as %I: %s', x.link, pg_get_userbyid(x.author),
+        SELECT DISTINCT format('%s %s %s, whose code would run as %I: %s', x.link,
+                               CASE WHEN x.is_owned THEN 'is owned by' ELSE 'can have triggers of' END,
+                               snowflake._grantee(x.author),
                                pg_get_userbyid(x.role), x.remedy)
             FROM (
-                SELECT w.role, snowflake._owner(w.touched) AS author, w.link,
+                SELECT w.role, snowflake._owner(w.touched) AS author, true AS is_owned, w.link,
                        'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
                     FROM touching w
                 UNION ALL
-                SELECT used.role, used.author, used.link, 'give both to one owner, or drop what uses it, and make it again afterwards'
-                    FROM (SELECT w.role, t.author, snowflake._link_of(t.via_class, t.via_object, t.class, t.object)
+                SELECT used.role, used.author, used.is_owned, used.link,
+                       CASE WHEN used.is_owned THEN 'give both to one owner, or drop' ELSE 'revoke the right TRIGGER, or drop' END
+                       || ' what uses it, and make it again afterwards'
+                    FROM (SELECT w.role, t.author, t.author = snowflake._owner_of(t.via_class, t.via_object),
+                                 snowflake._link_of(t.via_class, t.via_object, t.class, t.object)
                               FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
                           UNION ALL
-                          SELECT d.role, d.author, d.link FROM snowflake._authors_of_definitions(columns, dependents) d
-                         ) used(role, author, link)
+                          SELECT d.role, d.author, true, d.link FROM snowflake._authors_of_definitions(columns, dependents) d
+                         ) used(role, author, is_owned, link)
             ) x
             WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);
     RETURN QUERY

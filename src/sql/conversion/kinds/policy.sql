@@ -40,7 +40,7 @@ BEGIN
            CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END AS type,
            CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'
                          WHEN 'd' THEN 'DELETE' ELSE 'ALL' END AS command,
-           (SELECT string_agg(CASE x WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x)) END, ', ')
+           (SELECT string_agg(snowflake._grantee(x), ', ')
                 FROM unnest(p.polroles) x) AS roles,
            ' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')' AS using_clause,
            ' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')' AS check_clause

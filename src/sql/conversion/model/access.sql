@@ -149,6 +149,12 @@ BEGIN
 END
 $function$;
 
+-- Returns the name of a role as GRANT takes it; 0 is PUBLIC.
+CREATE FUNCTION snowflake._grantee(role oid)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END;
+
 -- Returns the role that owns a relation, as which commands on it run.
 CREATE FUNCTION snowflake._owner(relation oid)
     RETURNS oid

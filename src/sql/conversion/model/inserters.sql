@@ -58,4 +58,4 @@ CREATE FUNCTION snowflake._grant_to_draw(role oid, sequence text)
     RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN format('GRANT USAGE ON SEQUENCE %s TO %s', sequence,
-                  CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END);
+                  snowflake._grantee(role));

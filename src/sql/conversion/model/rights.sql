@@ -109,7 +109,7 @@ BEGIN
                 GROUP BY g.grantor, g.grantee, g.is_grantable, distance.hands
         )
         SELECT format('GRANT %s ON %s TO %s%s', g.privileges, held.target,
-                      CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                      snowflake._grantee(g.grantee),
                       CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END),
                nullif(g.grantor, held.owner)
             FROM right_given g
@@ -150,7 +150,7 @@ BEGIN
                   AND a.attacl IS NOT NULL AND NOT a.attisdropped
         )
         SELECT format('REVOKE ALL ON %s FROM %s', touched.target,
-                      (SELECT string_agg(CASE h.oid WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h.oid)) END, ', ' ORDER BY h.oid)
+                      (SELECT string_agg(snowflake._grantee(h.oid), ', ' ORDER BY h.oid)
                            FROM (SELECT 0::oid UNION SELECT touched.owner
                                  UNION SELECT x.grantee FROM given, aclexplode(given.defaclacl) x) h(oid))),
                NULL::oid
@@ -169,7 +169,7 @@ CREATE FUNCTION snowflake._revoke_command(rights text, holders oid[])
     AS $function$
 BEGIN
     RETURN (SELECT format('REVOKE %s FROM %s CASCADE', rights,
-                          string_agg(CASE h WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(h)) END, ', ' ORDER BY h))
+                          string_agg(snowflake._grantee(h), ', ' ORDER BY h))
                 FROM (SELECT DISTINCT unnest(holders)) x(h)
                 HAVING count(*) > 0);
 END

@@ -33,65 +33,84 @@ BEGIN
 END
 $function$;
 
--- Counts what depends on the relations of a state and on their row types, in a number that changes with each object; returns the
--- state.
+-- Counts what depends on relations and on their row types, with comments and labels, in a number that changes with each.
+CREATE FUNCTION snowflake._dependents_of(relations oid[])
+    RETURNS numeric
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (
+        WITH dependent AS (
+            SELECT d.*
+                FROM unnest(relations) x(oid)
+                JOIN pg_class c ON c.oid = x.oid
+                LEFT JOIN pg_type y ON y.oid = c.reltype
+                CROSS JOIN LATERAL (
+                    SELECT * FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = c.oid
+                    UNION ALL
+                    SELECT * FROM pg_depend WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
+                ) d
+        )
+        SELECT sum(x.number::numeric)
+            FROM (SELECT hash_record_extended(d, 0) FROM dependent d
+                  UNION ALL
+                  SELECT hash_record_extended(s, 0) FROM dependent d JOIN pg_description s ON s.classoid = d.classid AND s.objoid = d.objid
+                  UNION ALL
+                  SELECT hash_record_extended(s, 0) FROM dependent d JOIN pg_seclabel s ON s.classoid = d.classid AND s.objoid = d.objid
+                 ) x(number));
+END
+$function$;
+
+-- Counts what depends on the relations of a state; returns the state.
 CREATE FUNCTION snowflake._count_dependents(state snowflake._conversion_state)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    state.dependents := (
-        SELECT sum(hash_record_extended(d, 0)::numeric)
-            FROM unnest(state.wanted) x(oid)
-            JOIN pg_class c ON c.oid = x.oid
-            LEFT JOIN pg_type y ON y.oid = c.reltype
-            CROSS JOIN LATERAL (
-                SELECT * FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = c.oid
-                UNION ALL
-                SELECT * FROM pg_depend WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, y.typarray)
-            ) d);
+    state.dependents := snowflake._dependents_of(state.wanted);
     RETURN state;
 END
 $function$;
 
 -- Keeps the names and rights that commands on the relations of a state count on, and counts what depends on them; returns the
--- state.
+-- state. The routines that are made again are known from the try before.
 CREATE FUNCTION snowflake._hold(state snowflake._conversion_state)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
     PERFORM snowflake._hold_names(state.wanted);
-    PERFORM snowflake._hold_rights(r.class, r.object) FROM snowflake._reached(state.wanted) r
-        WHERE r.class = 'pg_proc'::regclass OR r.object = ANY (state.wanted);
+    PERFORM snowflake._hold_rights('pg_class'::regclass, x) FROM unnest(state.wanted) x;
+    PERFORM snowflake._hold_rights('pg_proc'::regclass, d.objid) FROM unnest((state.part).dependents) d WHERE d.kind = 'routine';
     RETURN snowflake._count_dependents(state);
 END
 $function$;
 
--- Returns a relation among some for which another session waits that has a lock on one of them: to ask for a stronger one could
--- be a deadlock. NULL: there is none.
+-- Returns a relation among some on which a session has a lock that waits for this one: to ask for a stronger one could be a deadlock.
+-- NULL: there is none. What it waits for may be a row of a catalog, or a lock that this transaction has had before.
 CREATE FUNCTION snowflake._awaited(relations oid[])
     RETURNS oid
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
-    RETURN (SELECT l.relation FROM pg_locks l
-                WHERE l.locktype = 'relation' AND NOT l.granted AND l.relation = ANY (relations)
-                  AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-                  AND EXISTS (SELECT FROM pg_locks h
-                                  WHERE h.pid = l.pid AND h.granted AND h.locktype = 'relation' AND h.database = l.database
-                                    AND h.relation = ANY (relations))
+    RETURN (SELECT held.relation
+                FROM (SELECT DISTINCT l.pid FROM pg_locks l WHERE NOT l.granted) waiting
+                JOIN pg_locks held ON held.pid = waiting.pid AND held.granted AND held.locktype = 'relation'
+                                  AND held.relation = ANY (relations)
+                                  AND held.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                WHERE pg_backend_pid() = ANY (pg_blocking_pids(waiting.pid))
                 LIMIT 1);
 END
 $function$;
 
 -- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with; 0: no limit.
 --
--- A hundred partitions, or a thousand views of a table, which anybody can make who may read it, take a second to read, for which
--- clients are not to wait. So the state is read when all definitions are locked, which lets clients read and write. It is good
--- if nothing has come to depend on a relation until all locks were there; if something has, there is one more try, as after the
--- first, which looks what there is to lock. Another session that waits meanwhile for a relation, and has a lock on another,
--- could wait long enough to look for a deadlock: the conversion gives way to it first.
+-- A hundred partitions, or a thousand views of a table, which anybody can make, take a second to read, for which clients are
+-- not to wait. So the state is read when all definitions are locked, which lets clients read and write. It is good if nothing has
+-- come to depend on a relation until all locks were there. If something has, there is one more try, as after the first, which
+-- looks what there is to lock; where others go on making views, the state is read under the locks, which keep them from it.
+-- Another session that waits meanwhile for a relation, and has a lock on another, could wait long enough to look for a deadlock:
+-- the conversion gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -100,17 +119,21 @@ CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_reque
 DECLARE
     deadline constant timestamptz := clock_timestamp() + nullif(patience, interval '0');
     tries integer := -1;
+    news integer := 0;   -- how many tries have found something new
     started timestamptz; -- when the try asked for its locks last
     latest timestamptz;  -- when it waits no longer
     awaited oid;         -- what the last try did not get
     met text;            -- who held it
     wanted oid[] := '{}';
+    reads_first boolean;
+    failures integer := 0; -- how many tries in a row have found something dropped that they read
     dependents numeric;
     state snowflake._conversion_state;
 BEGIN
     LOOP
         BEGIN
             tries := tries + 1;
+            reads_first := news < 4;
             started := NULL;
             IF awaited IS NOT NULL AND tries % 2 = 0 THEN
                 PERFORM snowflake._wait_at_most(deadline - clock_timestamp());
@@ -118,7 +141,7 @@ BEGIN
             END IF;
             started := clock_timestamp();
             latest := least(started + snowflake._longest_try(), deadline);
-            awaited := snowflake._try_to_lock(wanted, latest, only_definitions => true);
+            awaited := snowflake._try_to_lock(wanted, latest, only_definitions => reads_first);
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 state.wanted := wanted;
@@ -126,37 +149,43 @@ BEGIN
                 dependents := state.dependents;
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
-                IF state.wanted <@ wanted THEN
+                failures := 0;
+                IF reads_first AND state.wanted <@ wanted THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
                     awaited := coalesce(snowflake._awaited(wanted), snowflake._try_to_lock(wanted, latest));
+                END IF;
+                IF awaited IS NULL AND state.wanted <@ wanted THEN
                     state.wanted := wanted;
                     state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
-                    IF awaited IS NULL AND state.dependents IS NOT DISTINCT FROM dependents THEN
+                    IF state.dependents IS NOT DISTINCT FROM dependents THEN
                         PERFORM snowflake._require_visible(state.constraints);
                         RETURN state;
                     END IF;
                 END IF;
+                news := news + (awaited IS NULL)::integer;
             END IF;
             RAISE lock_not_available;
-        EXCEPTION WHEN lock_not_available OR internal_error THEN
-            -- Before anything is locked, another conversion can drop a view that the server is printing.
-            IF SQLSTATE = 'XX000' AND (wanted <> '{}' OR tries >= 5) THEN
+        EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object THEN
+            -- What others drop while it is read is gone in the next try.
+            failures := failures + (SQLSTATE <> '55P03')::integer;
+            IF SQLSTATE <> '55P03' AND failures > 5 THEN
                 RAISE;
-            END IF;
-            IF awaited IS NULL AND NOT state.wanted <@ wanted THEN
-                wanted := state.wanted;
-                CONTINUE;
             END IF;
             IF awaited IS NOT NULL THEN
                 wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
                 met := coalesce(snowflake._holders(awaited), met);
             END IF;
         END;
-        IF clock_timestamp() >= deadline THEN
-            PERFORM snowflake._give_up(request, awaited, met, tries, patience);
+        IF awaited IS NULL AND NOT state.wanted <@ wanted THEN
+            wanted := state.wanted;
         END IF;
-        PERFORM pg_sleep_for(least((clock_timestamp() - started) * (4 + least(tries, 60)), deadline - clock_timestamp()));
+        IF tries > 0 THEN
+            IF clock_timestamp() >= deadline THEN
+                PERFORM snowflake._give_up(request, awaited, met, tries, patience);
+            END IF;
+            PERFORM pg_sleep_for(least((clock_timestamp() - started) * (4 + least(tries, 60)), deadline - clock_timestamp()));
+        END IF;
     END LOOP;
 END
 $function$;

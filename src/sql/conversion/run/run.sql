@@ -4,7 +4,7 @@
 -- query: a query would find relations by name, and would evaluate policies and constants of checks and indexes.
 CREATE FUNCTION snowflake._greatest_number(seq regclass, columns snowflake._conversion_column[])
     RETURNS bigint
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 BEGIN
     RETURN (
@@ -22,7 +22,7 @@ $function$;
 -- Returns the number below which all numbers in use have to be: new IDs of a layout could repeat one above it.
 CREATE FUNCTION snowflake._bound_of_numbers(layout snowflake.layout)
     RETURNS bigint
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
     slack constant interval := '1 minute'; -- a snowflake sequence may itself be ahead of the clock
@@ -31,10 +31,10 @@ BEGIN
 END
 $function$;
 
--- Raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet.
+-- Raises an error if a sequence, or a column that it fills, holds a number that a new ID could meet; returns the argument.
 CREATE FUNCTION snowflake._require_smaller_numbers(part snowflake._conversion_part)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    RETURNS snowflake._conversion_part
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     last constant bigint := snowflake._greatest_number(part.seq, part.columns);
@@ -48,6 +48,7 @@ BEGIN
                                 'SELECT setval(%L, %s);', part.name,
                                 (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
+    RETURN part;
 END
 $function$;
 
@@ -194,7 +195,7 @@ BEGIN
     state := snowflake._state_under_locks(request, CASE WHEN request.stage IS NULL THEN current_setting('lock_timeout')::interval
                                                         ELSE snowflake._patience_of_stage() END);
     IF NOT request.is_back AND snowflake._makes_snowflakes(request.wishes) AND coalesce(request.stage, 'swap') = 'swap' THEN
-        PERFORM snowflake._require_smaller_numbers(state.part);
+        state.part := snowflake._as_of_now('SELECT snowflake._require_smaller_numbers($1)', state.part);
     END IF;
     state.run_path := snowflake._run_path(caller_search_path);
     state.patience := CASE WHEN coalesce(request.stage, 'merge') = 'merge' -- takes long
