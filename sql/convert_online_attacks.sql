@@ -440,6 +440,25 @@ SELECT count(*) FROM snowflake._shadow_pairs('many'::regclass);
 SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = '_columns_of_trigger';
 ROLLBACK;
 DROP TABLE many;
+-- An index that comes while shadows are filled, with a type whose owner can put code into it.
+SET ROLE online_forger;
+CREATE DOMAIN later AS text;
+RESET ROLE;
+CREATE TABLE filled (id serial, item text);
+ALTER TABLE filled OWNER TO online_owner;
+INSERT INTO filled (item) VALUES ('apple');
+SELECT snowflake._add_shadows('filled_id_seq', 'filled');
+DO $$
+DECLARE
+    progress snowflake._fill_progress := snowflake._fill_begin('forged.filled_id_seq', 'forged.filled', '0', NULL, 'forged');
+BEGIN
+    progress := snowflake._fill_next(progress);
+    RAISE WARNING 'rows that were filled: %', progress.rows;
+    CREATE INDEX late ON forged.filled ((item::forged.later));
+    progress := snowflake._fill_next(progress);
+END $$;
+DROP TABLE filled;
+DROP DOMAIN later;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;
 CREATE SCHEMA "of the snowflake" AUTHORIZATION online_dropper;

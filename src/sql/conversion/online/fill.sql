@@ -9,7 +9,8 @@
 
 -- How far the filling of the shadow columns of a table has come.
 CREATE TYPE snowflake._fill_progress AS (
-    tab regclass,
+    seq regclass, tab regclass,
+    dependents numeric,                 -- on the table, counted when it was last looked whose code the filling can run
     pause interval, max_lag bigint,     -- see _fill_shadows()
     run_path text,                      -- the search_path for functions that indexes call
     page bigint, pages bigint,          -- the next page, and how many there are to look at
@@ -35,9 +36,7 @@ DECLARE
     progress snowflake._fill_progress;
 BEGIN
     PERFORM snowflake._require_widened(part, tab);
-    PERFORM snowflake._hold_definition(tab);
-    -- Each row that changes is entered into all indexes, which may have come since.
-    PERFORM snowflake._require_authors(part);
+    progress.seq := seq;
     progress.tab := tab;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
@@ -52,6 +51,25 @@ BEGIN
     progress.started := clock_timestamp();
     progress.told := clock_timestamp();
     progress.is_done := false;
+    RETURN progress;
+END
+$function$;
+
+-- Looks whose code the filling can run, if something has come to depend on the table: each row that changes is entered into all
+-- indexes. Raises an error that names those who may not act for the owner.
+CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
+    RETURNS snowflake._fill_progress
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    present numeric;
+BEGIN
+    PERFORM snowflake._hold_definition(progress.tab);
+    present := snowflake._dependents_of(ARRAY[progress.tab::oid]);
+    IF present IS DISTINCT FROM progress.dependents THEN
+        PERFORM snowflake._require_authors(snowflake._conversion_part(progress.seq, online => true));
+        progress.dependents := present;
+    END IF;
     RETURN progress;
 END
 $function$;
@@ -146,6 +164,7 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     BEGIN
+        progress := snowflake._fill_look(progress);
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
         ELSIF progress.first_pages <> '{}' THEN
@@ -266,14 +285,15 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
 $function$;
 
 -- Returns a constraint on shadow columns that is checked with a table and not valid yet, and the table that has it; NULL: there is
--- none.
+-- none. Raises an error if it could run code of somebody who may not act for the owner.
 CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass, OUT relid regclass, OUT check_name name)
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    shadows constant snowflake._shadow[] :=
-        snowflake._shadows((snowflake._conversion_part(seq, online => true)).columns);
+    part constant snowflake._conversion_part := snowflake._conversion_part(seq, online => true);
+    shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
 BEGIN
+    PERFORM snowflake._require_authors(part);
     SELECT x.relid, x.name INTO relid, check_name
         FROM (SELECT s.relid, s.same, s.is_filled FROM unnest(shadows) s WHERE s.is_exact
               UNION ALL
