@@ -86,3 +86,16 @@ SELECT relname, spcname, amname
 DROP SCHEMA settings CASCADE;
 DROP ACCESS METHOD regress_snowflake_heap CASCADE;
 DROP TABLESPACE regress_snowflake_space;
+
+-- What is made of values is made as it is in a session that has set nothing.
+\setenv PGDATESTYLE German
+\c -
+SET client_min_messages = warning;
+CREATE TABLE german (id serial, d date CHECK (d::text ~ '^\d\d[.]'));
+ALTER TABLE german ADD CHECK (d::text ~ '^\d\d[.]' AND id > 0);
+INSERT INTO german (d) VALUES ('24.12.2025');
+CREATE MATERIALIZED VIEW german_texts AS SELECT id, d::text AS day FROM german;
+SELECT snowflake.convert_sequence_to_snowflake('german_id_seq');
+TABLE german_texts;
+SHOW DateStyle;
+DROP TABLE german CASCADE;

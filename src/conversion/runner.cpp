@@ -62,6 +62,7 @@ void settle() {
     const char *run_path = pending.run_path;
     pending = {}; // once a command, however many tables it rewrites
     server::set_search_path(run_path);
+    server::print_as_others(); // what expressions make of values stays in tables
 }
 
 // Whether a function is of somebody who may not act for the current role.

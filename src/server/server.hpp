@@ -575,10 +575,20 @@ inline const char *qualified_name(Oid relation) {
                : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
-// Sets the search_path until the current nesting level of settings ends.
+// Sets a parameter until the current nesting level of settings ends.
+inline void set_parameter(const char *name, const char *value) {
+    (void)set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                            false);
+}
 inline void set_search_path(const char *path) {
-    (void)set_config_option("search_path", path, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-                            0, false);
+    set_parameter("search_path", path);
+}
+
+// Prints values as sessions of this database and role do that have set nothing else, until the
+// current nesting level of settings ends.
+inline void print_as_others() {
+    for (const char *name : {"DateStyle", "IntervalStyle", "extra_float_digits", "bytea_output"})
+        set_parameter(name, GetConfigOptionResetString(name));
 }
 
 // The number of a catalog cache, as the server tells it to those who listen for changes.

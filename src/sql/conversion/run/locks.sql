@@ -159,7 +159,7 @@ BEGIN
                     state.wanted := wanted;
                     state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
                     IF state.dependents IS NOT DISTINCT FROM dependents THEN
-                        PERFORM snowflake._require_visible(state.constraints);
+                        PERFORM snowflake._require_visible(state);
                         RETURN state;
                     END IF;
                 END IF;

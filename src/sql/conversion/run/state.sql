@@ -235,21 +235,27 @@ BEGIN
 END
 $function$;
 
--- Raises an error if a constraint is newer than the snapshot of the transaction. The server prints a constraint that
--- it makes again as the snapshot of the transaction shows it, and fails with an internal error where that does not
--- show it.
-CREATE FUNCTION snowflake._require_visible(constraints oid[])
+-- Raises an error if the snapshot of the transaction is too old for a conversion. The server prints a constraint that it makes
+-- again as that shows it, and fails with an internal error where it does not; and it fills materialized views with the rows that
+-- it shows, which others may have filled with newer ones.
+CREATE FUNCTION snowflake._require_visible(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
     -- In READ COMMITTED each command sees what was committed before it: what is missing was dropped by now.
-    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
-       AND EXISTS (SELECT FROM unnest(constraints) k(oid)
-                       WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE pg_constraint.oid = k.oid)) THEN
+    IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
+        RETURN;
+    ELSIF EXISTS (SELECT FROM unnest(state.constraints) k(oid)
+                      WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE pg_constraint.oid = k.oid)) THEN
         RAISE EXCEPTION 'could not serialize access due to a constraint added by another transaction'
             USING ERRCODE = 'serialization_failure',
                   HINT = 'The transaction might succeed if retried.';
+    ELSIF EXISTS (SELECT FROM unnest(state.plan) s WHERE s.command LIKE 'REFRESH MATERIALIZED VIEW %') THEN
+        RAISE EXCEPTION 'cannot fill materialized views in a transaction that is %', upper(current_setting('transaction_isolation'))
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = 'It does not see the rows that others have added since it began.',
+                  HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED;';
     END IF;
 END
 $function$;
