@@ -7,6 +7,7 @@
 --   wishes.sql        what a caller can say of a conversion
 --   columns.sql       the columns that change, and how
 --   rights.sql        the rights on an object, and the commands that give them again
+--   partitions.sql    the commands that make a partition
 --   dependents.sql    what is known of an object that the server does not alter a column under
 --   trust.sql         the role that runs each command, and whose code may run as whom
 --   annotations.sql   comments, labels and settings of objects that are made again
