@@ -536,7 +536,7 @@ bool lives(Session &session) {
     }
 }
 
-// Every third step, from one of the first three on; all in a long run.
+// Every third step, from one of the first three on, of partitions every twelfth; all in a long run.
 TEST_P(OnlineOfBoth, AKillAtAStepLosesNothing) {
     fill(5000);
     const std::string before = [this] {
@@ -544,13 +544,14 @@ TEST_P(OnlineOfBoth, AKillAtAStepLosesNothing) {
         return contents(session);
     }();
     Random random = make_random();
+    const std::size_t distance = GetParam() ? 12 : 3;
     const std::size_t first = random() % 3;
     std::set<std::string> seen;
     std::set<std::string> killed;
     const auto next_to_kill = [&]() -> std::string {
         for (const std::string &command : Session(server_).texts(plan)) {
             SCOPED_TRACE(command);
-            if (seen.insert(command).second && (is_long_run() || seen.size() % 3 == first) &&
+            if (seen.insert(command).second && (is_long_run() || seen.size() % distance == first) &&
                 killed.insert(command).second)
                 return command;
             EXPECT_EQ(Session(server_).sqlstate(command), "00000");
