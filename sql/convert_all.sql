@@ -100,6 +100,7 @@ BEGIN;
 CALL snowflake.convert_all('everything');
 ROLLBACK;
 SET search_path = elsewhere, public;
+CREATE MATERIALIZED VIEW everything.late_rows AS SELECT id FROM everything.late;
 SET default_transaction_isolation = serializable;
 CALL snowflake.convert_all('everything');
 RESET default_transaction_isolation;

@@ -102,7 +102,8 @@ SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 -- A function that only reads fires no trigger.
 SET ROLE regress_snowflake_alice;
 CREATE FUNCTION is_known(x bigint) RETURNS boolean LANGUAGE sql STABLE BEGIN ATOMIC SELECT count(*) >= 0 FROM noted; END;
-CREATE TABLE reads (id serial CHECK (is_known(id)));
+CREATE FUNCTION is_seen(x bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC SELECT count(*) >= 0 FROM noted; END;
+CREATE TABLE reads (id serial CHECK (is_known(id)), CHECK (is_seen(id)));
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('reads_id_seq');
 DROP TABLE reads;

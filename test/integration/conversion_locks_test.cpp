@@ -113,24 +113,26 @@ TEST_F(ConversionLocks, LockTimeoutBoundsTheTotal) {
               "integer");
 }
 
-// Who may use the schema of a table makes views of it, one after the other, without a right on the
-// table.
-TEST_F(ConversionLocks, NobodyWhoMakesViewsHoldsItUpForLong) {
+// Who may use the schema of a table makes what depends on it, one after the other, without a right
+// on the table.
+TEST_F(ConversionLocks, NobodyWhoMakesDependentsHoldsItUpForLong) {
     Session session(server_);
-    session.run("CREATE TABLE go_on (); CREATE SCHEMA views");
+    session.run(
+        "CREATE TABLE go_on (); CREATE ROLE mallory; CREATE SCHEMA own AUTHORIZATION mallory");
     Session maker(server_);
+    maker.run("SET SESSION AUTHORIZATION mallory");
     auto making = std::async(std::launch::async, [&maker] {
-        return maker.sqlstate(
-            "DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
-            "    EXECUTE format('CREATE VIEW views.v%s AS SELECT item FROM t0', n);"
-            "    COMMIT;"
-            "    PERFORM pg_sleep(0.02);"
-            "    EXECUTE format('DROP VIEW views.v%s', n);"
-            "    COMMIT;"
-            "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 2000;"
-            " END LOOP; END$$");
+        return maker.sqlstate("DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
+                              "    CREATE VIEW own.v AS SELECT item FROM t0;"
+                              "    CREATE TABLE own.t (id bigint DEFAULT nextval('t0_id_seq'));"
+                              "    COMMIT;"
+                              "    PERFORM pg_sleep(0.02);"
+                              "    DROP VIEW own.v; DROP TABLE own.t;"
+                              "    COMMIT;"
+                              "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 2000;"
+                              " END LOOP; END$$");
     });
-    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relkind = 'v' AND relname ~ '^v')");
+    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relnamespace = 'own'::regnamespace)");
     EXPECT_EQ(session.sqlstate("SELECT snowflake.convert_sequence_to_snowflake('t0_id_seq')"),
               "00000");
     EXPECT_EQ(making.wait_for(std::chrono::seconds(0)), std::future_status::timeout);

@@ -215,9 +215,11 @@ BEGIN
                           WHERE d.classid = _authors_of.class AND d.objid = _authors_of.object AND d.classid <> 'pg_proc'::regclass
                             AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) seed(class, object)
             UNION
-            -- A function that is not volatile writes nothing, and fires no trigger.
+            -- A function that is not volatile, or has no command that changes rows, writes nothing, and fires no trigger.
             SELECT next.class, next.object,
-                   CASE WHEN r.class = 'pg_proc'::regclass THEN (SELECT p.provolatile = 'v' FROM pg_proc p WHERE p.oid = r.object)
+                   CASE WHEN r.class = 'pg_proc'::regclass
+                        THEN (SELECT p.provolatile = 'v' AND coalesce(p.prosqlbody::text ~ ':commandType [2-5]', false)
+                                  FROM pg_proc p WHERE p.oid = r.object)
                         ELSE r.is_written END
                 FROM reached r
                 CROSS JOIN LATERAL (

@@ -88,6 +88,7 @@ DECLARE
     is_converted pg_catalog.bool;
 BEGIN
     COMMIT; -- Where that is an error, nothing has been done yet.
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED; -- An older snapshot would serve no sequence.
     wishes := snowflake._wishes(target, also => also, waive => waive, layout => layout);
     converted := 0;
     refused := 0;
@@ -103,6 +104,7 @@ BEGIN
             refused := pg_catalog.int4pl(refused, 1);
         END IF;
         COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
 END
 $procedure$;

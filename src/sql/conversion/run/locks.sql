@@ -108,7 +108,7 @@ $function$;
 -- A hundred partitions, or a thousand views of a table, which anybody can make, take a second to read, for which clients are
 -- not to wait. So the state is read when all definitions are locked, which lets clients read and write. It is good if nothing has
 -- come to depend on a relation until all locks were there. If something has, there is one more try, as after the first, which
--- looks what there is to lock; where others go on making views, the state is read under the locks, which keep them from it.
+-- looks what there is to lock; where others go on making views and the like, the state is read under the locks.
 -- Another session that waits meanwhile for a relation, and has a lock on another, could wait long enough to look for a deadlock:
 -- the conversion gives way to it first.
 CREATE FUNCTION snowflake._state_under_locks(request snowflake._conversion_request, patience interval)
@@ -158,7 +158,7 @@ BEGIN
                 IF awaited IS NULL AND state.wanted <@ wanted THEN
                     state.wanted := wanted;
                     state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
-                    IF state.dependents IS NOT DISTINCT FROM dependents THEN
+                    IF NOT reads_first OR state.dependents IS NOT DISTINCT FROM dependents THEN
                         PERFORM snowflake._require_visible(state);
                         RETURN state;
                     END IF;

@@ -254,7 +254,7 @@ BEGIN
     ELSIF EXISTS (SELECT FROM unnest(state.plan) s WHERE s.command LIKE 'REFRESH MATERIALIZED VIEW %') THEN
         RAISE EXCEPTION 'cannot fill materialized views in a transaction that is %', upper(current_setting('transaction_isolation'))
             USING ERRCODE = 'feature_not_supported',
-                  DETAIL = 'It does not see the rows that others have added since it began.',
+                  DETAIL = 'The transaction does not see the rows that others have added since it began.',
                   HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED;';
     END IF;
 END
