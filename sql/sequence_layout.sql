@@ -239,8 +239,11 @@ SELECT made('snowflake.id_seq', snowflake.nextval());
 CREATE ROLE regress_snowflake_loader IN ROLE pg_write_all_data;
 SET LOCAL ROLE regress_snowflake_loader;
 UPDATE snowflake._id_seq_layout SET layout = 'default';
+SAVEPOINT as_it_is;
 INSERT INTO snowflake._id_seq_layout VALUES ('javascript');
+ROLLBACK TO as_it_is;
 DELETE FROM snowflake._id_seq_layout;
+ROLLBACK TO as_it_is;
 RESET ROLE;
 TABLE snowflake._id_seq_layout;
 -- As a dump of rows alone may write it.

@@ -112,6 +112,16 @@ REVOKE TRIGGER ON noted FROM regress_snowflake_mallory;
 GRANT TRIGGER ON noted TO PUBLIC;
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 REVOKE TRIGGER ON noted FROM PUBLIC;
+-- A foreign key writes to the table that has it.
+SET ROLE regress_snowflake_alice;
+CREATE TABLE keyed (x int PRIMARY KEY);
+CREATE TABLE following (x int REFERENCES keyed ON DELETE CASCADE);
+GRANT TRIGGER ON following TO regress_snowflake_mallory;
+CREATE FUNCTION empty(x bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC DELETE FROM keyed; SELECT true; END;
+CREATE TABLE empties (id serial CHECK (empty(id)));
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('empties_id_seq');
+DROP TABLE empties, following, keyed CASCADE;
 ALTER TABLE noted ADD CHECK (x::text::d IS NOT NULL);
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 TABLE told;

@@ -62,16 +62,25 @@ BEGIN
         DROP FUNCTION snowflake._wait_for_transactions();
     END IF;
     -- Whoever may create anything in the database can put a trusted extension into any schema, and a dump makes it first. What the
-    -- bootstrap superuser owns of it, as pg_shdepend shows by naming nobody, is code of the extension alone.
+    -- bootstrap superuser, whose OID is 10, owns of it is code of the extension alone.
     SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) INTO foreign_objects
         FROM pg_depend d
         LEFT JOIN pg_depend e ON e.classid = d.classid AND e.objid = d.objid AND e.refclassid = 'pg_extension'::regclass AND e.deptype = 'e'
         WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = s.schema AND d.classid <> 'pg_extension'::regclass
           AND e.refobjid IS DISTINCT FROM s.extension
           AND (e.refobjid IS NULL
-               OR EXISTS (SELECT FROM pg_shdepend o
-                              WHERE o.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-                                AND o.classid = d.classid AND o.objid = d.objid AND o.deptype = 'o'));
+               OR EXISTS (SELECT FROM (SELECT tableoid, oid, proowner FROM pg_proc
+                                       UNION ALL SELECT tableoid, oid, typowner FROM pg_type
+                                       UNION ALL SELECT tableoid, oid, relowner FROM pg_class
+                                       UNION ALL SELECT tableoid, oid, oprowner FROM pg_operator
+                                       UNION ALL SELECT tableoid, oid, opcowner FROM pg_opclass
+                                       UNION ALL SELECT tableoid, oid, opfowner FROM pg_opfamily
+                                       UNION ALL SELECT tableoid, oid, collowner FROM pg_collation
+                                       UNION ALL SELECT tableoid, oid, conowner FROM pg_conversion
+                                       UNION ALL SELECT tableoid, oid, stxowner FROM pg_statistic_ext
+                                       UNION ALL SELECT tableoid, oid, dictowner FROM pg_ts_dict
+                                       UNION ALL SELECT tableoid, oid, cfgowner FROM pg_ts_config) o(class, oid, owner)
+                              WHERE o.class = d.classid AND o.oid = d.objid AND o.owner <> 10));
     IF foreign_objects IS NOT NULL THEN
         RAISE EXCEPTION 'schema "snowflake" is not empty'
             USING ERRCODE = 'object_not_in_prerequisite_state',

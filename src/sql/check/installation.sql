@@ -148,14 +148,17 @@ BEGIN
         UNION ALL
         -- Moved to where others look names up, it could take the place of what they mean.
         SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',
-               coalesce('ALTER EXTENSION ' || quote_ident(x.extname) || ' SET SCHEMA public',
-                        '-- Drop it, or let its owner move it to a schema of his own')
+               '-- Drop it, or let its owner move it to a schema of his own'
             FROM pg_depend o
             JOIN pg_namespace n ON o.refclassid = 'pg_namespace'::regclass AND n.oid = o.refobjid
                                AND n.nspname = 'snowflake'
             LEFT JOIN pg_extension x ON o.classid = 'pg_extension'::regclass AND x.oid = o.objid
             WHERE x.extname IS DISTINCT FROM 'snowflake'
-              AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.classid AND d.objid = o.objid AND d.deptype = 'e');
+              AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+                                  WHERE d.classid = o.classid AND d.objid = o.objid AND d.refclassid = 'pg_extension'::regclass
+                                    AND d.deptype = 'e'
+                                    -- Of another extension the bootstrap superuser, whose OID is 10, owns what nobody else has written.
+                                    AND (e.extname = 'snowflake' OR coalesce(snowflake._owner_of(o.classid, o.objid), 10) = 10));
 END
 $function$;
 

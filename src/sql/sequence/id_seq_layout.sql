@@ -17,16 +17,17 @@ CREATE FUNCTION snowflake._id_seq()
                 WHERE d.classid = 'pg_proc'::regclass AND d.objid = 'snowflake.nextval(regclass)'::regprocedure
                   AND d.refclassid = 'pg_class'::regclass);
 
--- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one, nor does that of
--- somebody who may write everywhere. Nobody needs to change a row.
+-- Gives the sequence of the extension the layout of a row. Another server's row says nothing of this one. Nobody needs to change
+-- a row. A role that may write everywhere has no say.
 CREATE FUNCTION snowflake._id_seq_layout_is_written()
     RETURNS trigger
     LANGUAGE plpgsql
     AS $function$
 BEGIN
-    IF snowflake._applies_rows() OR snowflake._id_seq() IS NULL OR tg_op = 'UPDATE'
-       OR NOT pg_has_role(current_user, 'pg_database_owner', 'USAGE') THEN
+    IF snowflake._applies_rows() OR snowflake._id_seq() IS NULL OR tg_op = 'UPDATE' THEN
         RETURN NULL;
+    ELSIF NOT pg_has_role(current_user, 'pg_database_owner', 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of sequence %', snowflake._id_seq() USING ERRCODE = 'insufficient_privilege';
     ELSIF tg_op = 'DELETE' THEN
         RETURN old;
     ELSIF snowflake.layout_of(snowflake._id_seq()) OPERATOR(snowflake.<>) new.layout THEN

@@ -242,6 +242,11 @@ BEGIN
                         WHERE r.class = 'pg_class'::regclass AND (r.is_written OR x.class <> 'pg_trigger'::regclass)
                     UNION ALL
                     SELECT 'pg_class'::regclass, kin FROM snowflake._table_kin(r.object) kin WHERE r.class = 'pg_class'::regclass
+                    UNION ALL
+                    -- Foreign keys write to these.
+                    SELECT 'pg_class'::regclass, k.conrelid FROM pg_constraint k
+                        WHERE r.class = 'pg_class'::regclass AND r.is_written AND k.confrelid = r.object AND k.contype = 'f'
+                          AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
                 ) next(class, object)
         )
         SELECT y.typowner, r.class, r.object

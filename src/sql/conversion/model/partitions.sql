@@ -30,7 +30,8 @@ BEGIN
                 format('ALL ON TABLE %s', name),
                 ARRAY(SELECT x.grantee
                           FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) x
-                          WHERE d.defaclrole = c.relowner AND d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, c.relnamespace)
+                          WHERE d.defaclrole IN (c.relowner, quote_ident(current_user)::regrole) -- who may type it
+                            AND d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, c.relnamespace)
                             AND x.grantee <> c.relowner)) command
             WHERE c.oid = whole AND command IS NOT NULL;
 END

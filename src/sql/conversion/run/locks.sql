@@ -72,8 +72,18 @@ BEGIN
 END
 $function$;
 
--- Keeps the names and rights that commands on the relations of a state count on, and counts what depends on them; returns the
--- state. The routines that are made again are known from the try before.
+-- Returns the routines that a conversion makes again.
+CREATE FUNCTION snowflake._routines_of(state snowflake._conversion_state)
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(SELECT d.objid FROM unnest((state.part).dependents) d WHERE d.kind = 'routine');
+END
+$function$;
+
+-- Keeps the names and rights that commands on the relations and routines of a state count on, and counts what depends on the
+-- relations; returns the state.
 CREATE FUNCTION snowflake._hold(state snowflake._conversion_state)
     RETURNS snowflake._conversion_state
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -81,7 +91,7 @@ CREATE FUNCTION snowflake._hold(state snowflake._conversion_state)
 BEGIN
     PERFORM snowflake._hold_names(state.wanted);
     PERFORM snowflake._hold_rights('pg_class'::regclass, x) FROM unnest(state.wanted) x;
-    PERFORM snowflake._hold_rights('pg_proc'::regclass, d.objid) FROM unnest((state.part).dependents) d WHERE d.kind = 'routine';
+    PERFORM snowflake._hold_rights('pg_proc'::regclass, x) FROM unnest(snowflake._routines_of(state)) x;
     RETURN snowflake._count_dependents(state);
 END
 $function$;
@@ -98,7 +108,10 @@ BEGIN
                 JOIN pg_locks held ON held.pid = waiting.pid AND held.granted AND held.locktype = 'relation'
                                   AND held.relation = ANY (relations)
                                   AND held.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                JOIN pg_class c ON c.oid = held.relation
                 WHERE pg_backend_pid() = ANY (pg_blocking_pids(waiting.pid))
+                  -- A sequence is not locked against those who read it.
+                  AND (c.relkind <> 'S' OR held.mode NOT IN ('AccessShareLock', 'RowShareLock'))
                 LIMIT 1);
 END
 $function$;
@@ -125,6 +138,8 @@ DECLARE
     awaited oid;         -- what the last try did not get
     met text;            -- who held it
     wanted oid[] := '{}';
+    routines oid[];      -- whose rights are held
+    is_all boolean;      -- whether all that the state names is among these
     reads_first boolean;
     failures integer := 0; -- how many tries in a row have found something dropped that they read
     dependents numeric;
@@ -146,16 +161,18 @@ BEGIN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 state.wanted := wanted;
                 state := snowflake._as_of_now('SELECT snowflake._hold($1)', state);
+                routines := snowflake._routines_of(state);
                 dependents := state.dependents;
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 failures := 0;
-                IF reads_first AND state.wanted <@ wanted THEN
+                is_all := state.wanted <@ wanted AND snowflake._routines_of(state) <@ routines;
+                IF reads_first AND is_all THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
                     awaited := coalesce(snowflake._awaited(wanted), snowflake._try_to_lock(wanted, latest));
                 END IF;
-                IF awaited IS NULL AND state.wanted <@ wanted THEN
+                IF awaited IS NULL AND is_all THEN
                     state.wanted := wanted;
                     state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
                     IF NOT reads_first OR state.dependents IS NOT DISTINCT FROM dependents THEN
