@@ -106,6 +106,7 @@ BEGIN
         COMMIT;
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
+    COMMIT; -- The caller goes on with his own isolation level.
 END
 $procedure$;
 COMMENT ON PROCEDURE snowflake.convert_all(regnamespace, text, text, text, snowflake.layout, integer, integer) IS

@@ -166,7 +166,7 @@ BEGIN
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 failures := 0;
-                is_all := state.wanted <@ wanted AND snowflake._routines_of(state) <@ routines;
+                is_all := state.wanted <@ wanted AND (NOT reads_first OR snowflake._routines_of(state) <@ routines);
                 IF reads_first AND is_all THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
@@ -187,7 +187,7 @@ BEGIN
             -- What others drop while it is read is gone in the next try.
             failures := failures + (SQLSTATE <> '55P03')::integer;
             IF SQLSTATE <> '55P03' AND failures > 5 THEN
-                RAISE;
+                PERFORM snowflake._give_up(request, awaited, SQLERRM, tries, patience);
             END IF;
             IF awaited IS NOT NULL THEN
                 wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
