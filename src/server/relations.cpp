@@ -18,9 +18,14 @@ bool is_at_hand(Oid relation) {
     return true;
 }
 
+// The sequence of an identity column is dropped with the identity.
 LOCKMODE mode_of_lock(Oid relation) {
-    return get_rel_relkind(relation) == RELKIND_SEQUENCE ? ShareRowExclusiveLock
-                                                         : AccessExclusiveLock;
+    Oid table = InvalidOid;
+    int32 column = 0;
+    return get_rel_relkind(relation) == RELKIND_SEQUENCE &&
+                   !sequenceIsOwned(relation, DEPENDENCY_INTERNAL, &table, &column)
+               ? ShareRowExclusiveLock
+               : AccessExclusiveLock;
 }
 
 // Reads the last entry, and closes the index. Nulls come last in an index, and first when it is

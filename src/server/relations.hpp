@@ -13,8 +13,9 @@ namespace snowflake::relations {
 // has_greatest_value_at_hand() and the two that glimpse, which anybody may call. Those that read
 // raise 42P01 if the relation does not exist, or is gone once the lock is there.
 
-// Locks a relation until the transaction ends. Returns whether it exists. Without a mode: a table
-// in ACCESS EXCLUSIVE, a sequence in SHARE ROW EXCLUSIVE mode.
+// Locks a relation until the transaction ends. Returns whether it exists. Without a mode: a table,
+// and the sequence of an identity column, in ACCESS EXCLUSIVE, another sequence in SHARE ROW
+// EXCLUSIVE mode.
 bool lock(Oid relation, LOCKMODE mode);
 bool lock(Oid relation);
 

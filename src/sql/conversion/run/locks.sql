@@ -5,6 +5,16 @@
 -- try that waits for the holders first begins when their transactions end: where long transactions follow each other, it meets the
 -- next one at its beginning, and gives up before that ends.
 
+-- Tells whether a sequence is that of an identity column, which is locked as a table is.
+CREATE FUNCTION snowflake._is_of_identity(seq oid)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = seq AND d.deptype = 'i');
+END
+$function$;
+
 -- Raises the error of a conversion, or of a table that becomes partitioned, that did not get its locks.
 CREATE FUNCTION snowflake._give_up(
         request snowflake._conversion_request,
@@ -23,7 +33,8 @@ BEGIN
                                     || coalesce('convert sequence ' || request.seq::text,
                                                 'partition table ' || (request.partitioning).tab::text)
              ELSE format('could not obtain %s on %s %s',
-                         CASE kind WHEN 'S' THEN 'SHARE ROW EXCLUSIVE lock' ELSE 'ACCESS EXCLUSIVE lock' END,
+                         CASE WHEN kind = 'S' AND NOT snowflake._is_of_identity(awaited)
+                              THEN 'SHARE ROW EXCLUSIVE lock' ELSE 'ACCESS EXCLUSIVE lock' END,
                          CASE kind WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END,
                          awaited) END,
         concat_ws(E'\n', format('Gave up after tries: %s, in %s.', tries, patience), met),
@@ -111,7 +122,7 @@ BEGIN
                 JOIN pg_class c ON c.oid = held.relation
                 WHERE pg_backend_pid() = ANY (pg_blocking_pids(waiting.pid))
                   -- A sequence is not locked against those who read it.
-                  AND (c.relkind <> 'S' OR held.mode NOT IN ('AccessShareLock', 'RowShareLock'))
+                  AND (c.relkind <> 'S' OR held.mode NOT IN ('AccessShareLock', 'RowShareLock') OR snowflake._is_of_identity(c.oid))
                 LIMIT 1);
 END
 $function$;
