@@ -30,7 +30,7 @@ DECLARE
 BEGIN
     FOR made IN
         SELECT o.kind, o.name,
-               (SELECT string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ')
+               (SELECT string_agg(DISTINCT snowflake._grantee(a.grantee), ', ')
                     FROM aclexplode(o.rights) a WHERE a.grantee <> o.owner) AS grantees
             FROM pg_depend d
             JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'

@@ -61,7 +61,7 @@ BEGIN
         PERFORM snowflake._wait_for_transactions();
         DROP FUNCTION snowflake._wait_for_transactions();
     END IF;
-    -- Whoever may create anything in the database can put a trusted extension into any schema, and a dump makes it first. What the
+    -- A role that may create objects in the database can put a trusted extension into any schema, and a dump makes it first. What the
     -- bootstrap superuser, whose OID is 10, owns of it is code of the extension alone.
     SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ' ORDER BY d.classid, d.objid) INTO foreign_objects
         FROM pg_depend d

@@ -113,28 +113,33 @@ TEST_F(ConversionLocks, LockTimeoutBoundsTheTotal) {
               "integer");
 }
 
-// Who may use the schema of a table makes what depends on it, one after the other, without a right
-// on the table.
+// Runs statements of PL/pgSQL again and again, with n as their number, until the table go_on is
+// dropped, for ten minutes at least.
+std::future<std::string> start_making(Session &session, const std::string &statements) {
+    return std::async(std::launch::async, [&session, statements] {
+        return session.sqlstate("DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1; " +
+                                statements +
+                                " COMMIT; PERFORM pg_sleep(0.02);"
+                                " EXIT WHEN to_regclass('public.go_on') IS NULL OR n > 30000;"
+                                " END LOOP; END$$");
+    });
+}
+
+// A role that may use the schema of a table, and has no right on the table, makes what depends on
+// it, one after the other.
 TEST_F(ConversionLocks, NobodyWhoMakesDependentsHoldsItUpForLong) {
     Session session(server_);
     session.run(
         "CREATE TABLE go_on (); CREATE ROLE mallory; CREATE SCHEMA own AUTHORIZATION mallory");
     Session maker(server_);
     maker.run("SET SESSION AUTHORIZATION mallory");
-    auto making = std::async(std::launch::async, [&maker] {
-        return maker.sqlstate("DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
-                              "    CREATE VIEW own.v AS SELECT item FROM t0;"
-                              "    CREATE TABLE own.t (id bigint DEFAULT nextval('t0_id_seq'));"
-                              "    COMMIT;"
-                              "    PERFORM pg_sleep(0.02);"
-                              "    DROP VIEW own.v; DROP TABLE own.t;"
-                              "    COMMIT;"
-                              "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 2000;"
-                              " END LOOP; END$$");
-    });
+    auto making = start_making(maker, "DROP VIEW IF EXISTS own.v; DROP TABLE IF EXISTS own.t;"
+                                      " COMMIT;"
+                                      " CREATE VIEW own.v AS SELECT item FROM t0;"
+                                      " CREATE TABLE own.t (id bigint DEFAULT"
+                                      " nextval('t0_id_seq'));");
     wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relnamespace = 'own'::regnamespace)");
-    EXPECT_EQ(session.sqlstate("SELECT snowflake.convert_sequence_to_snowflake('t0_id_seq')"),
-              "00000");
+    EXPECT_EQ(session.sqlstate(convert), "00000");
     EXPECT_EQ(making.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
     session.run("DROP TABLE go_on");
     EXPECT_EQ(making.get(), "00000");
@@ -143,20 +148,13 @@ TEST_F(ConversionLocks, NobodyWhoMakesDependentsHoldsItUpForLong) {
 // Views of a column that is widened are to be made again, each new one as well.
 TEST_F(ConversionLocks, LockTimeoutBoundsItBesideNewViews) {
     Session session(server_);
-    session.run("CREATE TABLE go_on (); CREATE SCHEMA views");
+    session.run("CREATE TABLE go_on (); CREATE SCHEMA own");
     Session maker(server_);
-    auto making = std::async(std::launch::async, [&maker] {
-        return maker.sqlstate("DO $$DECLARE n integer := 0; BEGIN LOOP n := n + 1;"
-                              "    EXECUTE format('CREATE VIEW views.v%s AS SELECT id FROM t0', n);"
-                              "    COMMIT;"
-                              "    PERFORM pg_sleep(0.05);"
-                              "    EXIT WHEN to_regclass('go_on') IS NULL OR n > 1000;"
-                              " END LOOP; END$$");
-    });
-    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relkind = 'v' AND relname ~ '^v')");
+    auto making =
+        start_making(maker, "EXECUTE format('CREATE VIEW own.v%s AS SELECT id FROM t0', n);");
+    wait_for(session, "EXISTS (SELECT FROM pg_class WHERE relnamespace = 'own'::regnamespace)");
     session.run("SET lock_timeout = '2s'");
-    const std::string outcome =
-        session.sqlstate("SELECT snowflake.convert_sequence_to_snowflake('t0_id_seq')");
+    const std::string outcome = session.sqlstate(convert);
     EXPECT_TRUE(outcome == "55P03" || outcome == "00000") << outcome;
     EXPECT_EQ(making.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
     session.run("SET lock_timeout = 0; DROP TABLE go_on");

@@ -147,13 +147,12 @@ DECLARE
     started timestamptz; -- when the try asked for its locks last
     latest timestamptz;  -- when it waits no longer
     awaited oid;         -- what the last try did not get
-    met text;            -- who held it
+    met text;            -- who held it, or the error of the reading
     wanted oid[] := '{}';
-    routines oid[];      -- whose rights are held
-    is_all boolean;      -- whether all that the state names is among these
+    held snowflake._conversion_state; -- the state of the try before, whose names and rights are held
+    is_all boolean;      -- whether all that the state names is locked and held
     reads_first boolean;
     failures integer := 0; -- how many tries in a row have found something dropped that they read
-    dependents numeric;
     state snowflake._conversion_state;
 BEGIN
     LOOP
@@ -171,13 +170,11 @@ BEGIN
             IF awaited IS NULL THEN
                 PERFORM snowflake._wait_at_most(latest - clock_timestamp());
                 state.wanted := wanted;
-                state := snowflake._as_of_now('SELECT snowflake._hold($1)', state);
-                routines := snowflake._routines_of(state);
-                dependents := state.dependents;
+                held := snowflake._as_of_now('SELECT snowflake._hold($1)', state);
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 failures := 0;
-                is_all := state.wanted <@ wanted AND (NOT reads_first OR snowflake._routines_of(state) <@ routines);
+                is_all := state.wanted <@ wanted AND (NOT reads_first OR snowflake._routines_of(state) <@ snowflake._routines_of(held));
                 IF reads_first AND is_all THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);
@@ -186,7 +183,7 @@ BEGIN
                 IF awaited IS NULL AND is_all THEN
                     state.wanted := wanted;
                     state := snowflake._as_of_now('SELECT snowflake._count_dependents($1)', state);
-                    IF NOT reads_first OR state.dependents IS NOT DISTINCT FROM dependents THEN
+                    IF NOT reads_first OR state.dependents IS NOT DISTINCT FROM held.dependents THEN
                         PERFORM snowflake._require_visible(state);
                         RETURN state;
                     END IF;
@@ -195,12 +192,11 @@ BEGIN
             END IF;
             RAISE lock_not_available;
         EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object THEN
-            -- What others drop while it is read is gone in the next try.
-            failures := failures + (SQLSTATE <> '55P03')::integer;
-            IF SQLSTATE <> '55P03' AND failures > 5 THEN
-                PERFORM snowflake._give_up(request, awaited, SQLERRM, tries, patience);
-            END IF;
-            IF awaited IS NOT NULL THEN
+            -- The next try does not find what others have dropped while it was read.
+            IF SQLSTATE <> '55P03' THEN
+                failures := failures + 1;
+                met := SQLERRM;
+            ELSIF awaited IS NOT NULL THEN
                 wanted := awaited || array_remove(wanted, awaited); -- the others are more easily had
                 met := coalesce(snowflake._holders(awaited), met);
             END IF;
@@ -209,7 +205,7 @@ BEGIN
             wanted := state.wanted;
         END IF;
         IF tries > 0 THEN
-            IF clock_timestamp() >= deadline THEN
+            IF clock_timestamp() >= deadline OR failures > 5 THEN
                 PERFORM snowflake._give_up(request, awaited, met, tries, patience);
             END IF;
             PERFORM pg_sleep_for(least((clock_timestamp() - started) * (4 + least(tries, 60)), deadline - clock_timestamp()));
