@@ -113,6 +113,16 @@ RESET ROLE;
 CALL mend('customers|own');
 SELECT * FROM findings;
 
+-- An INCREMENT that nextval refuses.
+CREATE SEQUENCE wide INCREMENT 5000;
+CREATE TABLE of_wide (id bigint DEFAULT snowflake.nextval('wide'));
+SELECT * FROM findings;
+CALL mend('wide');
+INSERT INTO of_wide DEFAULT VALUES;
+SELECT * FROM findings;
+DROP TABLE of_wide;
+DROP SEQUENCE wide;
+
 -- An identity has taken the place, and no row has an ID.
 CREATE TABLE early (id bigserial PRIMARY KEY);
 SELECT snowflake.convert_sequence_to_snowflake('early_id_seq');

@@ -85,6 +85,25 @@ SELECT * FROM columns('before');
 SELECT small, large, tiny, id FROM before;
 SELECT snowflake.convert_sequence_to_snowflake('made.before_small_seq');
 
+SET snowflake.convert_new_columns = off;
+CREATE TABLE before_3 (id serial PRIMARY KEY);
+INSERT INTO before_3 DEFAULT VALUES;
+SET snowflake.convert_new_columns = on;
+ALTER TABLE before_3 ALTER COLUMN id TYPE bigint;
+ALTER TABLE before_3 ALTER COLUMN id DROP DEFAULT;
+ALTER TABLE before_3 ALTER COLUMN id SET DEFAULT nextval('before_3_id_seq');
+INSERT INTO before_3 DEFAULT VALUES RETURNING id;
+DROP TABLE before_3;
+
+-- A dump gives a partitioned table its identity before it attaches the partitions.
+CREATE TABLE of_dump (id integer NOT NULL, day date NOT NULL) PARTITION BY RANGE (day);
+CREATE TABLE of_dump_1 (id integer NOT NULL, day date NOT NULL);
+ALTER TABLE of_dump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY;
+ALTER TABLE ONLY of_dump ATTACH PARTITION of_dump_1 DEFAULT;
+SELECT snowflake.convert_sequence_to_snowflake('made.of_dump_id_seq');
+INSERT INTO of_dump (day) VALUES ('today') RETURNING snowflake.get_node(id);
+DROP TABLE of_dump;
+
 -- New columns are bigint from the beginning. One that references IDs takes none of its table's rows to be rewritten.
 SELECT pg_relation_filenode('before') AS file \gset
 ALTER TABLE before ADD COLUMN customer_id integer REFERENCES customers, ADD COLUMN order_id smallint,

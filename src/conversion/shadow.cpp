@@ -255,7 +255,8 @@ TM_Result replace(const Work &work, TupleTableSlot *row, bool is_locked_by_calle
         ereport(
             ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
             errmsg("table \"%s\" cannot be filled", RelationGetRelationName(work.table)),
-            errdetail("A deferrable constraint might be violated, which a fill does not check."));
+            errdetail("A deferrable constraint might be violated, which a fill does not check."),
+            errhint("Run the command again when the transactions of others have ended."));
     ResetPerTupleExprContext(work.state);
     return result;
 }

@@ -58,8 +58,9 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that build indexes on shadow columns.
-CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing)
+-- Returns the steps that build indexes on shadow columns. Unique ones that no foreign key needs are built after the keys: INSERT ...
+-- ON CONFLICT may fail from then on, see _online_remarks(). One with expressions has statistics, which are collected before the keys.
+CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing, after_keys boolean)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
@@ -79,6 +80,9 @@ BEGIN
             ) x(turn, command, effect)
             CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect, size => pg_relation_size(t.original)) step
             WHERE NOT t.is_ready
+              AND after_keys = (i.indisunique AND i.indexprs IS NULL
+                              AND NOT EXISTS (SELECT FROM unnest(work.keys) key JOIN pg_constraint k ON k.oid = key.original
+                                                  WHERE k.conindid = t.original))
             ORDER BY t.ordinality, x.turn;
 END
 $function$;
@@ -141,9 +145,10 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_shadows(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_views(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
-    RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work, after_keys => false);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work, after_keys => true);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_contents(work);
 END
 $function$;

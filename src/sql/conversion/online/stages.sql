@@ -14,8 +14,9 @@ BEGIN
         SELECT x.command FROM snowflake._preparations_of_shadows(work) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_views(work) x WHERE stage IN ('fill', 'swap')
-        UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => false) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap'
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => true) x WHERE stage IN ('fill', 'swap')
         UNION ALL SELECT x.command FROM snowflake._preparations_of_contents(work) x WHERE stage = 'swap');
     IF missing <> '{}' THEN
         RAISE EXCEPTION 'cannot convert sequence % yet', (work.part).name

@@ -37,8 +37,8 @@ BEGIN
     END IF;
     RETURN NOT snowflake._is_left_behind(part.seq)
            AND (SELECT (snowflake._makes_ids(definition.seqincrement, definition.seqmax)
-                    OR definition.seqincrement > 1 AND (part.wishes).increment <> 'keep'
-                       AND coalesce(bool_or(c.old_default IS NOT NULL AND NOT c.draws), false))
+                    OR definition.seqincrement BETWEEN 2 AND snowflake._greatest_stride(part.layout)
+                       AND (part.wishes).increment = 'refuse' AND coalesce(bool_or(c.old_default IS NOT NULL AND NOT c.draws), false))
                    AND NOT coalesce(bool_or(c.new_default IS NOT NULL OR c.widened), false)
                 FROM unnest(part.columns) c);
 END

@@ -174,7 +174,7 @@ BEGIN
                 -- This locks what views read.
                 state := snowflake._as_of_now('SELECT snowflake._conversion_state($1)', request);
                 failures := 0;
-                is_all := state.wanted <@ wanted AND (NOT reads_first OR snowflake._routines_of(state) <@ snowflake._routines_of(held));
+                is_all := coalesce(state.wanted, '{}') <@ wanted AND (NOT reads_first OR snowflake._routines_of(state) <@ snowflake._routines_of(held));
                 IF reads_first AND is_all THEN
                     started := clock_timestamp();
                     latest := least(started + snowflake._longest_try(), deadline);

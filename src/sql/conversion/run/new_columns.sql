@@ -39,6 +39,16 @@ BEGIN
 END
 $function$;
 
+-- Tells whether no row was ever written to a table, and all that inherit from it, since they were made or truncated.
+CREATE FUNCTION snowflake._is_empty(tab regclass)
+    RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN NOT EXISTS (SELECT FROM snowflake._table_tree(tab) member WHERE pg_relation_size(member) > 0);
+END
+$function$;
+
 -- Finds the sequences of serial and identity columns of tables that the current transaction has made. Of several
 -- sequences that a column owns, the one that its default calls counts.
 CREATE FUNCTION snowflake._new_sequences(tables regclass[])
@@ -57,7 +67,8 @@ BEGIN
             LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
             WHERE pg_has_role(s.relowner, 'USAGE')
               AND CASE WHEN a.attidentity <> '' THEN snowflake._is_made_here(d.xmin)
-                       WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin)
+                       -- A dump gives the column its default last, and ALTER TABLE .. TYPE makes one again.
+                       WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin) AND snowflake._is_empty(tab)
                        THEN EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.callee = 'pg_catalog.nextval'
                                           AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
@@ -66,13 +77,14 @@ BEGIN
 END
 $function$;
 
--- Tells whether no row was ever written to a table, and all that inherit from it, since they were made or truncated.
-CREATE FUNCTION snowflake._is_empty(tab regclass)
+-- Tells whether a partitioned table may be one of a dump, which alters it to have an identity before it attaches the partitions.
+CREATE FUNCTION snowflake._is_restored_whole(tab regclass)
     RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
     AS $function$
 BEGIN
-    RETURN NOT EXISTS (SELECT FROM snowflake._table_tree(tab) member WHERE pg_relation_size(member) > 0);
+    RETURN EXISTS (SELECT FROM pg_class c WHERE c.oid = tab AND c.relkind = 'p' AND NOT c.relhassubclass)
+           AND NOT EXISTS (SELECT FROM pg_event_trigger_ddl_commands() command WHERE command.command_tag = 'CREATE TABLE');
 END
 $function$;
 
@@ -170,7 +182,6 @@ DECLARE
     plain snowflake._conversion_column;
     columns snowflake._conversion_column[];
     detail text;
-    full_table regclass;
 BEGIN
     wishes.layout := nullif(current_setting('snowflake.layout_of_new_columns', true), '');
     plain := snowflake._plain_serial(seq);
@@ -190,13 +201,14 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, detail, 'If you trust that code: ' || command);
         RETURN;
     END IF;
-    SELECT c.relid INTO full_table
+    SELECT CASE WHEN NOT snowflake._is_empty(c.relid) THEN format('Table %s, which has rows, would be rewritten.', c.relid)
+                ELSE format('The partitions that table %s may get have column %I as it is.', c.relid, c.attname) END INTO detail
         FROM unnest(columns) c
-        WHERE c.widened AND NOT snowflake._is_empty(c.relid)
+        WHERE c.widened AND (NOT snowflake._is_empty(c.relid) OR c.is_identity AND snowflake._is_restored_whole(c.relid))
         ORDER BY c.relid::oid
         LIMIT 1;
     IF FOUND THEN
-        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', full_table), command);
+        PERFORM snowflake._warn_of_unconverted(what, detail, command);
         RETURN;
     END IF;
     PERFORM snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
