@@ -1,7 +1,8 @@
 -- Rights: anybody may call a function, but for those named here, and read a table that is named here.
 
 -- The bootstrap superuser owns all but the sequence of the database, whoever installs: the owner of a function can change what it
--- does for everybody who calls it, and whoever is a superuser today may be none one day. pg_shdepend names all other owners.
+-- does for everybody who calls it, and whoever is a superuser today may be none one day. pg_shdepend does not name owners that are
+-- predefined roles.
 DO $install$
 DECLARE
     bootstrap_superuser constant name := pg_get_userbyid(10);
@@ -9,12 +10,12 @@ DECLARE
 BEGIN
     FOR member IN
         SELECT o.type, o.identity
-            FROM pg_shdepend s
-            JOIN pg_depend d ON d.classid = s.classid AND d.objid = s.objid AND d.deptype = 'e'
+            FROM pg_depend d
             JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
-            CROSS JOIN LATERAL pg_identify_object(s.classid, s.objid, 0) o
-            WHERE s.deptype = 'o' AND s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-              AND (s.classid, s.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
+            LEFT JOIN pg_event_trigger t ON d.classid = 'pg_event_trigger'::regclass AND t.oid = d.objid
+            CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
+            WHERE d.deptype = 'e' AND coalesce(t.evtowner, snowflake._owner_of(d.classid, d.objid)) <> 10
+              AND (d.classid, d.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
     LOOP
         EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
     END LOOP;

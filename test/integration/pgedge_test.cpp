@@ -122,6 +122,7 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "  'get_node') AND pronamespace = 'snowflake'::regnamespace;"
                 "CREATE VIEW nodes_of AS SELECT snowflake.get_node(1) AS node;"
                 "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
+                "ALTER FUNCTION snowflake.currval(regclass) OWNER TO pg_monitor;"
                 "CREATE FUNCTION snowflake.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';"
                 "ALTER EXTENSION snowflake ADD FUNCTION snowflake.helper(text);"
                 // The new version would call it in the place of its own, which takes an oid.
