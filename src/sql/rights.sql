@@ -12,9 +12,8 @@ BEGIN
         SELECT o.type, o.identity
             FROM pg_depend d
             JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'snowflake'
-            LEFT JOIN pg_event_trigger t ON d.classid = 'pg_event_trigger'::regclass AND t.oid = d.objid
             CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
-            WHERE d.deptype = 'e' AND coalesce(t.evtowner, snowflake._owner_of(d.classid, d.objid)) <> 10
+            WHERE d.deptype = 'e' AND snowflake._owner_of(d.classid, d.objid) <> 10
               AND (d.classid, d.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
     LOOP
         EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);

@@ -10,6 +10,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <future>
 #include <gtest/gtest.h>
 #include <optional>
 #include <ostream>
@@ -130,6 +131,10 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "  RETURN true;"
                 "ALTER FUNCTION snowflake._lock(regclass) OWNER TO mallory;"
                 "ALTER EXTENSION snowflake ADD FUNCTION snowflake._lock(regclass);"
+                // Calls of its own without arguments would be ambiguous.
+                "CREATE FUNCTION snowflake._members(n integer DEFAULT 0) RETURNS integer"
+                "  LANGUAGE sql RETURN n;"
+                "ALTER EXTENSION snowflake ADD FUNCTION snowflake._members(integer);"
                 "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
                 "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
                 "  START 3 CACHE 10 CYCLE;"
@@ -137,7 +142,7 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
                 "COMMENT ON EXTENSION snowflake IS 'another comment'");
     const Output output = psql(server(), "postgres", update);
-    for (const char *dropped : {"helper(text)", "_lock(regclass)"})
+    for (const char *dropped : {"helper(text)", "_lock(regclass)", "_members(integer)"})
         EXPECT_NE(output.err.find(std::string("function snowflake.") + dropped), std::string::npos)
             << output.err;
     session.run("DROP VIEW nodes_of");
@@ -146,6 +151,37 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                            " WHERE oid = 'snowflake.id_seq'::regclass"),
               "p");
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), node);
+}
+
+// An owner of functions holds the update up, and wants to exchange one meanwhile for code of hers,
+// which the update would then give to the bootstrap superuser.
+TEST_F(PgEdge, TakesItsFunctionsFromTheirOwnersFirst) {
+    Session holder(server());
+    pgedge::create_extension(holder, "2.6.0");
+    holder.run(
+        "CREATE ROLE mallory; CREATE SCHEMA lair AUTHORIZATION mallory;"
+        "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
+        "ALTER FUNCTION snowflake.convert_column_to_int8(regclass, smallint) OWNER TO mallory;"
+        "GRANT USAGE ON SCHEMA snowflake TO mallory; SET ROLE mallory");
+    holder.run(
+        "BEGIN;"
+        "COMMENT ON FUNCTION snowflake.convert_column_to_int8(regclass, smallint) IS 'mine'");
+    auto updating =
+        std::async(std::launch::async, [&] { return psql(server(), "postgres", update); });
+    Session other(server());
+    wait_for(other, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                    "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
+    other.run("SET ROLE mallory; SET lock_timeout = '100ms'");
+    EXPECT_EQ(other.sqlstate("ALTER FUNCTION snowflake.nextval(regclass) SET SCHEMA lair"),
+              "55P03");
+    holder.run("COMMIT; RESET ROLE");
+    const Output output = updating.get();
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    EXPECT_EQ(holder.text("SELECT oid::regprocedure || ' ' || proowner FROM pg_proc"
+                          " WHERE proname = 'nextval' AND pronargs = 1 AND proowner <> 10"
+                          " OR pronamespace = 'lair'::regnamespace"
+                          " UNION ALL SELECT 'none' LIMIT 1"),
+              "none");
 }
 
 // Settings that change how the server reads strings and prints names.

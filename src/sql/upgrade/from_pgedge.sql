@@ -1,5 +1,5 @@
 -- From pgEdge's extension of the same name: what has to be done before the parts of the script make the rest.
--- The Makefile puts this file behind schema.sql and lock.sql, and from_pgedge_end.sql behind all other parts.
+-- The Makefile puts this file behind from_pgedge_begin.sql, schema.sql and lock.sql, and from_pgedge_end.sql behind all other parts.
 --
 -- Six functions and the sequence are replaced in their place, and keep their OIDs: column defaults, views, policies,
 -- checks and routines that use them live on as they are. All other functions of the extension are dropped.
@@ -31,8 +31,8 @@ BEGIN
 END
 $function$;
 
--- The members of the extension, without those that the script has made before it drops any. Arguments count: a member with the
--- name of one of these, and arguments that fit a call better, would be called in its place.
+-- The members of the extension, without the functions that the script has made before it drops any: from_pgedge_begin.sql has left
+-- no other whose name begins with an underscore.
 CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
     RETURNS SETOF record
     LANGUAGE sql
@@ -41,16 +41,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
     SELECT d.classid, d.objid
         FROM pg_depend d
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
-        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-          AND NOT EXISTS (
-              SELECT FROM unnest('{snowflake._schema_is_new(), snowflake._library_installed_at(), snowflake._run_outside_script(text),
-                                   "snowflake._report(text, text, text)", snowflake._members(), snowflake._kept_functions(),
-                                   "snowflake._lock(oid, boolean)", snowflake._hold_definition(oid), "snowflake._hold_schema(oid, oid)",
-                                   snowflake._wait_for_holders(oid),
-                                   snowflake._wait_at_most(interval), snowflake._longest_try(),
-                                   "snowflake._try_to_lock(oid[], timestamptz, boolean)",
-                                   "snowflake._lock_all(oid[], interval)"}'::text[]) made
-                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = to_regprocedure(made))
+        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND starts_with(p.proname, '_') IS NOT TRUE
 $function$;
 
 -- The functions that are replaced. All but the last call the library.

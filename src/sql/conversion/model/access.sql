@@ -209,6 +209,8 @@ BEGIN
         WHEN 'pg_type'::regclass THEN RETURN (SELECT typowner FROM pg_type WHERE oid = object);
         WHEN 'pg_operator'::regclass THEN RETURN (SELECT oprowner FROM pg_operator WHERE oid = object);
         WHEN 'pg_opclass'::regclass THEN RETURN (SELECT opcowner FROM pg_opclass WHERE oid = object);
+        WHEN 'pg_opfamily'::regclass THEN RETURN (SELECT opfowner FROM pg_opfamily WHERE oid = object);
+        WHEN 'pg_event_trigger'::regclass THEN RETURN (SELECT evtowner FROM pg_event_trigger WHERE oid = object);
         WHEN 'pg_statistic_ext'::regclass THEN RETURN (SELECT stxowner FROM pg_statistic_ext WHERE oid = object);
         ELSE RETURN (SELECT relowner FROM pg_class WHERE oid = snowflake._relation_of(class, object));
     END CASE;

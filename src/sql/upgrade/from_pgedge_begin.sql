@@ -1,0 +1,39 @@
+-- From pgEdge's extension of the same name: what comes before the script makes its first function, and calls none in the schema.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+-- The functions of the earlier version may be an ordinary role's, who could move one out of the schema, and exchange its code, once
+-- the script has looked at it. So they are taken from their owners before: a later command of such an owner waits for the
+-- update, and fails. A function with a name like those of the script would make its calls ambiguous.
+DO $update$
+DECLARE
+    messages constant text := current_setting('client_min_messages');
+    bootstrap_superuser constant name := pg_get_userbyid(10);
+    member record;
+    dropped text[];
+BEGIN
+    FOR member IN
+        SELECT o.type, p.oid::regprocedure::text AS identity, starts_with(p.proname, '_') AS is_in_the_way
+            FROM pg_depend d
+            JOIN pg_extension x ON d.refclassid = 'pg_extension'::regclass AND x.oid = d.refobjid AND x.extname = 'snowflake'
+            JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+            CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
+            WHERE d.deptype = 'e'
+            ORDER BY p.oid
+    LOOP
+        IF member.is_in_the_way THEN
+            EXECUTE format('DROP %s %s', member.type, member.identity);
+            dropped := dropped || format('%s %s', member.type, member.identity);
+        ELSE
+            EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
+        END IF;
+    END LOOP;
+    IF dropped IS NOT NULL THEN
+        SET LOCAL client_min_messages = notice;
+        RAISE NOTICE 'functions of the earlier version are dropped'
+            USING DETAIL = array_to_string(dropped, E'\n'),
+                  HINT = 'Look in routines and applications for what calls them.';
+        PERFORM set_config('client_min_messages', messages, true);
+    END IF;
+END
+$update$;
