@@ -304,6 +304,16 @@ BEGIN
     END IF;
 END $$;
 DROP TABLE seat, hall;
+-- A partition that was made with a check, and got it again from the whole.
+CREATE TABLE claim (id serial CHECK (id > 0), day integer) PARTITION BY LIST (day);
+CREATE TABLE claim_1 (id integer NOT NULL CONSTRAINT own CHECK (id > 0) CONSTRAINT claim_id_check CHECK (id > 0), day integer);
+ALTER TABLE claim ATTACH PARTITION claim_1 FOR VALUES IN (1);
+INSERT INTO claim (day) VALUES (1);
+SELECT step FROM steps('claim_id_seq') step \gexec
+SELECT * FROM steps('claim_id_seq');
+SELECT conname, coninhcount, convalidated, pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE conrelid = 'claim_1'::regclass AND contype = 'c' ORDER BY conname;
+DROP TABLE claim;
 -- What is in the way.
 CREATE TABLE by_id (id serial) PARTITION BY RANGE (id);
 SELECT obstacles('by_id_id_seq');

@@ -41,9 +41,17 @@ CREATE TABLE refers (id integer REFERENCES alone_1);
 CREATE TABLE partless (id serial, k integer, PRIMARY KEY (id, k)) PARTITION BY LIST (k);
 CREATE TABLE partless_1 PARTITION OF partless FOR VALUES IN (1);
 CREATE INDEX partless_1_only ON ONLY partless (id);
+-- Keys of long names, which those of the partitions may get, and a key of a partition that has partitions.
+CREATE TABLE lines_of_the_orders_of_customers (id serial, k integer, PRIMARY KEY (id, k)) PARTITION BY LIST (k);
+CREATE TABLE lines_of_the_orders_of_customers_1 PARTITION OF lines_of_the_orders_of_customers FOR VALUES IN (1);
+CREATE TABLE nested (id serial, k integer NOT NULL) PARTITION BY LIST (k);
+CREATE TABLE nested_1 PARTITION OF nested FOR VALUES IN (1) PARTITION BY RANGE (k);
+CREATE TABLE nested_11 PARTITION OF nested_1 DEFAULT;
+ALTER TABLE nested_1 ADD PRIMARY KEY (id, k);
+CREATE INDEX ON nested (id);
 CREATE TEMPORARY TABLE before AS TABLE part_index;
 SELECT count(*) FROM before;
-SELECT t, snowflake.convert_sequence_to_snowflake(format('%s_id_seq', t)) FROM unnest('{attached,swapped,alone,partless}'::text[]) t;
+SELECT t, snowflake.convert_sequence_to_snowflake(format('%s_id_seq', t)) FROM unnest('{attached,swapped,alone,partless,lines_of_the_orders_of_customers,nested}'::text[]) t;
 (TABLE before EXCEPT TABLE part_index) UNION ALL (TABLE part_index EXCEPT TABLE before);
 
 SET client_min_messages = warning;

@@ -150,9 +150,35 @@ SET ROLE regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
 RESET ROLE;
+-- On schemas of what an index names, and a new partitioned table would have; and on a language.
+CREATE SCHEMA named;
+GRANT USAGE ON SCHEMA named TO regress_snowflake_owner;
+CREATE OPERATOR CLASS named.oc FOR TYPE integer USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 btint4cmp(integer, integer);
+CREATE TEXT SEARCH CONFIGURATION named.conf (COPY = english);
+CREATE FUNCTION named.f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 10';
+CREATE TABLE named.other (id bigint PRIMARY KEY);
+ALTER TABLE named.other OWNER TO regress_snowflake_owner;
+GRANT CREATE ON SCHEMA lacking TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+CREATE TABLE lacking.classed (id serial, x integer);
+CREATE INDEX ON lacking.classed (id, x named.oc);
+CREATE TABLE lacking.searched (id serial, body text);
+CREATE INDEX ON lacking.searched USING gin (to_tsvector('named.conf'::regconfig, body || id::text));
+CREATE TABLE lacking.whole (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+CREATE INDEX ON lacking.whole (named.f(id));
+CREATE TABLE lacking.whole_2 (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), other_id bigint REFERENCES named.other);
+CREATE FUNCTION lacking.last_of_whole() RETURNS bigint LANGUAGE sql STABLE BEGIN ATOMIC SELECT max(id) FROM lacking.whole; END;
+RESET ROLE;
+ALTER FUNCTION lacking.last_of_whole() LEAKPROOF;
+REVOKE USAGE ON SCHEMA named FROM regress_snowflake_owner;
+SELECT snowflake.conversion_plan('lacking.classed_id_seq');
+SELECT snowflake.conversion_plan('lacking.searched_id_seq');
+SELECT snowflake.partition_plan('lacking.whole', '1 month', since => '2080-01-01');
+SELECT snowflake.partition_plan('lacking.whole_2', '1 month', since => '2080-01-01');
 
 SET client_min_messages = warning;
-DROP SCHEMA lacking CASCADE;
+DROP SCHEMA lacking, named CASCADE;
 DROP TABLESPACE regress_snowflake_space;
 DROP SCHEMA rights CASCADE;
 DROP TABLE before, before_simple, before_passed;

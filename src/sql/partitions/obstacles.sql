@@ -266,6 +266,14 @@ CREATE FUNCTION snowflake._partition_obstacles_of_makers(p snowflake._partitioni
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    -- The new table gets others like these.
+    copied constant snowflake._conversion_dependent[] := ARRAY(
+        SELECT snowflake._dependent(snowflake._conversion_object('pg_class'::regclass, i.indexrelid), 'index', i.indrelid::regclass)
+            FROM pg_index i WHERE i.indrelid = p.tab
+        UNION ALL
+        SELECT snowflake._dependent(snowflake._conversion_object('pg_constraint'::regclass, k.oid), 'constraint', k.conrelid::regclass)
+            FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f');
 BEGIN
     RETURN QUERY
         SELECT format('%s is owned by %I, whose code would run as %I: give both to one owner, or drop what uses it, and make it again afterwards',
@@ -278,9 +286,10 @@ BEGIN
             CROSS JOIN LATERAL snowflake._grant_obstacles(p.tab::text, c.relowner, held.acl) x
             WHERE c.oid = p.tab;
     RETURN QUERY SELECT * FROM snowflake._kinds_obstacles(snowflake._remade(dependents));
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_bodies(dependents);
     RETURN QUERY SELECT * FROM snowflake._obstacles_of_callers(p.tab, '{}', dependents);
     RETURN QUERY SELECT * FROM snowflake._obstacles_of_authors('{}', dependents);
-    RETURN QUERY SELECT * FROM snowflake._obstacles_of_rights(p.tab, '{}', dependents);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_rights(p.tab, '{}', dependents || copied);
     RETURN QUERY SELECT * FROM snowflake._obstacles_of_sessions('{}', dependents);
 END
 $function$;

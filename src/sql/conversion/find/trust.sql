@@ -377,19 +377,8 @@ CREATE FUNCTION snowflake._schemas_of_references(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT named.namespace, named.type
-            FROM pg_depend d
-            CROSS JOIN LATERAL (
-                SELECT relnamespace, NULL::oid FROM pg_class WHERE d.refclassid = 'pg_class'::regclass AND oid = d.refobjid
-                UNION ALL
-                SELECT pronamespace, NULL FROM pg_proc WHERE d.refclassid = 'pg_proc'::regclass AND oid = d.refobjid
-                UNION ALL
-                SELECT typnamespace, oid FROM pg_type WHERE d.refclassid = 'pg_type'::regclass AND oid = d.refobjid
-                UNION ALL
-                SELECT oprnamespace, NULL FROM pg_operator WHERE d.refclassid = 'pg_operator'::regclass AND oid = d.refobjid
-                UNION ALL
-                SELECT collnamespace, NULL FROM pg_collation WHERE d.refclassid = 'pg_collation'::regclass AND oid = d.refobjid
-            ) named(namespace, type)
+        SELECT to_regnamespace(named.schema)::oid, CASE WHEN d.refclassid = 'pg_type'::regclass THEN d.refobjid END
+            FROM pg_depend d CROSS JOIN LATERAL pg_identify_object(d.refclassid, d.refobjid, 0) named
             WHERE d.classid = class AND d.objid = object AND d.deptype IN ('n', 'a')
         UNION
         SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object)
@@ -399,6 +388,28 @@ BEGIN
                   UNION ALL SELECT g.attrelid, g.attnum FROM pg_attrdef f JOIN pg_attribute g ON g.attrelid = f.adrelid AND g.attnum = f.adnum
                                 WHERE class = 'pg_attrdef'::regclass AND f.oid = object AND g.attgenerated <> '') made(relid, attnum)
             JOIN pg_attribute a ON a.attrelid = made.relid AND a.attnum > 0 AND a.attnum = coalesce(made.attnum, a.attnum);
+END
+$function$;
+
+-- Returns the indexes, checks and statistics that the server itself makes again, from their texts, when it widens columns, each with
+-- the role that alters the table.
+CREATE FUNCTION snowflake._rebuilt_with(
+        columns snowflake._conversion_column[],
+        OUT role oid, OUT class oid, OUT object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT snowflake._owner(c.relid), d.classid, d.objid
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
+            JOIN pg_attribute a ON a.attrelid = member.relid AND a.attname = c.attname
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid AND d.refobjsubid = a.attnum
+            LEFT JOIN pg_index i ON d.classid = 'pg_class'::regclass AND i.indexrelid = d.objid
+            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.contype <> 'f'
+            WHERE c.widened AND NOT c.is_inherited
+              AND (i.indexrelid IS NOT NULL OR k.oid IS NOT NULL OR d.classid = 'pg_statistic_ext'::regclass);
 END
 $function$;
 
@@ -413,7 +424,8 @@ BEGIN
         SELECT format('%I may not use schema %I, which is needed for %s: GRANT USAGE ON SCHEMA %2$I TO %1$I',
                       pg_get_userbyid(x.role), n.nspname, min(x.purpose COLLATE "C"))
             FROM (SELECT m.role, s.namespace, snowflake._description_of(m.class, m.object)
-                      FROM snowflake._makers(seq, columns, dependents) m
+                      FROM (SELECT * FROM snowflake._makers(seq, columns, dependents)
+                            UNION SELECT * FROM snowflake._rebuilt_with(columns)) m
                       CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
                   UNION ALL
                   SELECT c.relowner, 'snowflake'::regnamespace, 'the default of ' || x.relid
@@ -438,7 +450,7 @@ BEGIN
                     LEFT JOIN pg_class c ON d.kind = 'view' AND c.oid = r.ev_class OR d.kind = 'index' AND c.oid = d.objid
                     LEFT JOIN pg_proc p ON d.kind = 'routine' AND p.oid = d.objid
                     LEFT JOIN pg_statistic_ext s ON d.kind = 'statistics' AND s.oid = d.objid
-                    LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid AND k.conindid <> 0
+                    LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid AND k.contype IN ('p', 'u', 'x')
                     WHERE NOT d.is_rebuilt
                 UNION ALL
                 SELECT s.stxowner, d.classid, d.objid, s.stxnamespace
@@ -454,7 +466,7 @@ BEGIN
         SELECT format('%s cannot be made again: %I may not create objects in tablespace %I: GRANT CREATE ON TABLESPACE %3$I TO %2$I',
                       snowflake._description_of(d.classid, d.objid), pg_get_userbyid(snowflake._maker(d)), s.spcname)
             FROM unnest(dependents) d
-            LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid
+            LEFT JOIN pg_constraint k ON d.kind = 'constraint' AND k.oid = d.objid AND k.contype IN ('p', 'u', 'x')
             JOIN pg_class c ON c.oid = CASE d.kind WHEN 'index' THEN d.objid WHEN 'constraint' THEN k.conindid WHEN 'view' THEN d.relid END
             JOIN pg_tablespace s ON s.oid = c.reltablespace
             WHERE (NOT d.is_rebuilt OR c.relispartition) AND NOT has_tablespace_privilege(snowflake._maker(d), s.oid, 'CREATE');

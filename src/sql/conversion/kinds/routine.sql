@@ -16,8 +16,8 @@ BEGIN
 END
 $function$;
 
--- Lists what keeps functions and procedures from being made again.
-CREATE FUNCTION snowflake._routine_obstacles(dependents snowflake._conversion_dependent[])
+-- Lists what keeps owners from writing functions and procedures again, whether these are dropped or replaced.
+CREATE FUNCTION snowflake._obstacles_of_bodies(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
@@ -26,14 +26,14 @@ BEGIN
         SELECT format('%s cannot be made again: %I may not use the language %I: GRANT USAGE ON LANGUAGE %3$I TO %2$I',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0), pg_get_userbyid(p.proowner), l.lanname)
             FROM unnest(dependents) d
-            JOIN pg_proc p ON p.oid = d.objid
+            JOIN pg_proc p ON d.kind = 'routine' AND p.oid = d.objid
             JOIN pg_language l ON l.oid = p.prolang
             WHERE NOT has_language_privilege(p.proowner, l.oid, 'USAGE');
     RETURN QUERY
         SELECT format('%s cannot be made again: it %s, and %I is no superuser: drop it, and make it again afterwards',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0), why.text, pg_get_userbyid(p.proowner))
             FROM unnest(dependents) d
-            JOIN pg_proc p ON p.oid = d.objid
+            JOIN pg_proc p ON d.kind = 'routine' AND p.oid = d.objid
             JOIN pg_language l ON l.oid = p.prolang
             CROSS JOIN LATERAL (
                 SELECT 'is leakproof' WHERE p.proleakproof
@@ -41,6 +41,16 @@ BEGIN
                 UNION ALL SELECT 'is written in a language that is not trusted' WHERE NOT l.lanpltrusted
             ) why(text)
             WHERE NOT snowflake._is_superuser(p.proowner);
+END
+$function$;
+
+-- Lists what keeps functions and procedures from being made again.
+CREATE FUNCTION snowflake._routine_obstacles(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_bodies(dependents);
     RETURN QUERY
         SELECT x
             FROM unnest(dependents) d

@@ -141,10 +141,13 @@ BEGIN
                                   LEFT JOIN pg_index x ON x.indexrelid = c.oid
                                   LEFT JOIN pg_class toasted ON toasted.oid = x.indrelid
                                   WHERE o.class = 'pg_class'::regclass AND c.oid = o.object AND 't' IN (c.relkind, toasted.relkind))
-              -- The part that a partition has of an index is made from the whole, under a name that the server
-              -- chooses. A foreign key runs no code of the unique index, by no expression, that it depends on.
+              -- The part that a partition has of an index or a key is made from the whole, under a name that the server
+              -- chooses, and runs no code beside it. A foreign key runs no code of the unique index, by no expression, that it depends on.
               AND NOT coalesce(part.relkind IN ('i', 'I') AND part.relispartition, false)
-              AND NOT coalesce(used.relkind IN ('i', 'I'), false);
+              AND NOT coalesce(used.relkind IN ('i', 'I'), false)
+              AND NOT EXISTS (SELECT FROM pg_constraint k
+                                  WHERE o.class = 'pg_constraint'::regclass AND k.oid = o.object
+                                    AND d.refclassid = o.class AND d.refobjid = k.conparentid);
 END
 $function$;
 

@@ -243,10 +243,8 @@ CREATE FUNCTION snowflake._check_twins(shadows snowflake._shadow[])
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH own AS MATERIALIZED (
-            SELECT o.*, d.definition,
-                   snowflake._twin_name(
-                       d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid)) AS twin_name
+        WITH defined AS MATERIALIZED (
+            SELECT o.*, d.definition, row_number() OVER (PARTITION BY o.conrelid, d.definition ORDER BY o.oid) AS n
                 FROM pg_constraint o
                 CROSS JOIN LATERAL snowflake._check_definition(shadows, o) d(definition)
                 WHERE o.contype = 'c' AND o.coninhcount = 0
@@ -254,6 +252,14 @@ BEGIN
                                     JOIN pg_constraint x ON x.conrelid = s.relid AND s.attnum = ANY (x.conkey))
                   AND NOT EXISTS (SELECT FROM unnest(shadows) s
                                       WHERE s.relid = o.conrelid AND (s.shadow = ANY (o.conkey) OR s.same = o.conname))
+        ),
+        own AS MATERIALIZED (
+            -- A partition gets the twins of what it inherits under their names.
+            SELECT o.*, snowflake._twin_name(
+                            o.definition, o.n + (SELECT count(*) FROM defined i
+                                                     WHERE i.definition = o.definition AND i.conrelid <> o.conrelid
+                                                       AND i.conrelid IN (SELECT pg_partition_ancestors(o.conrelid)))) AS twin_name
+                FROM defined o
         )
         SELECT twin.*
             FROM (
