@@ -549,6 +549,24 @@ INSERT INTO by_path (name) VALUES (' A'), ('b');
 SELECT * FROM steps('by_path_id_seq') \gexec
 \set ECHO all
 INSERT INTO by_path (name) VALUES ('C') RETURNING snowflake.get_node(id);
+-- A session that lets a key wait for its commit names the original.
+CREATE TABLE branch (id serial PRIMARY KEY, parent integer CONSTRAINT of_parent REFERENCES branch DEFERRABLE);
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('branch_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+\set ECHO all
+BEGIN;
+SET CONSTRAINTS of_parent DEFERRED;
+INSERT INTO branch VALUES (2, 1), (1, NULL);
+COMMIT;
+INSERT INTO branch VALUES (4, 3);
+SELECT snowflake.convert_sequence_to_snowflake('branch_id_seq', online => true);
+SELECT conname, condeferrable, condeferred FROM pg_constraint WHERE conrelid = 'branch'::regclass AND contype = 'f';
+INSERT INTO branch VALUES (4, 3);
+BEGIN;
+SET CONSTRAINTS of_parent DEFERRED;
+INSERT INTO branch VALUES (4, 3), (3, NULL);
+COMMIT;
 -- A view of the owner's that was made meanwhile is not dropped.
 CREATE TABLE seen_meanwhile (id serial PRIMARY KEY);
 SELECT snowflake._add_shadows('seen_meanwhile_id_seq', 'seen_meanwhile');

@@ -239,7 +239,8 @@ BEGIN
 END
 $function$;
 
--- Returns the commands that give the twin of a constraint the name and comment of the original.
+-- Returns the commands that give the twin of a constraint the name and comment of the original, and let it wait for a commit no
+-- longer than that.
 CREATE FUNCTION snowflake._swap_constraint(t snowflake._twin)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -248,6 +249,9 @@ BEGIN
     RETURN QUERY
         SELECT format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', t.relid, t.name, k.conname)
             FROM pg_constraint k WHERE k.oid = t.original AND NOT t.is_inherited;
+    RETURN QUERY
+        SELECT format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY IMMEDIATE', t.relid, k.conname)
+            FROM pg_constraint k WHERE k.oid = t.original AND k.condeferrable AND NOT k.condeferred;
     RETURN QUERY
         SELECT x FROM pg_constraint k
             CROSS JOIN LATERAL snowflake._conversion_annotations(

@@ -292,7 +292,8 @@ BEGIN
                       CASE k.confmatchtype WHEN 'f' THEN ' MATCH FULL' END,
                       ' ON UPDATE ' || snowflake._key_action(k.confupdtype), ' ON DELETE ' || snowflake._key_action(k.confdeltype),
                       ' (' || snowflake._names_on_shadows(shadows, k.conrelid, k.confdelsetcols) || ')',
-                      CASE WHEN k.condeferrable THEN ' DEFERRABLE' END, CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' END,
+                      -- SET CONSTRAINTS names the original: the twin waits for the commit, in case it would wait, too.
+                      CASE WHEN k.condeferrable THEN ' DEFERRABLE INITIALLY DEFERRED' END,
                       snowflake._unchecked(k)));
 END
 $function$;
