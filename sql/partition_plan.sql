@@ -30,6 +30,7 @@ ALTER TABLE orders DISABLE TRIGGER note_rows, ENABLE ALWAYS TRIGGER note_later;
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON orders FOR SELECT TO regress_snowflake_reader USING (customer_id <= 50);
 CREATE TABLE items (id bigserial PRIMARY KEY, order_id bigint REFERENCES orders ON DELETE CASCADE);
+CREATE INDEX ON items (order_id);
 CREATE TABLE notes (x integer);
 ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_orders ON notes USING (EXISTS (SELECT FROM orders WHERE orders.customer_id = x));
