@@ -155,6 +155,7 @@ CREATE SCHEMA named;
 GRANT USAGE ON SCHEMA named TO regress_snowflake_owner;
 CREATE OPERATOR CLASS named.oc FOR TYPE integer USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 btint4cmp(integer, integer);
+CREATE EXTENSION btree_gist SCHEMA named;
 CREATE TEXT SEARCH CONFIGURATION named.conf (COPY = english);
 CREATE FUNCTION named.f(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 10';
 CREATE TABLE named.other (id bigint PRIMARY KEY);
@@ -163,6 +164,8 @@ GRANT CREATE ON SCHEMA lacking TO regress_snowflake_owner;
 SET ROLE regress_snowflake_owner;
 CREATE TABLE lacking.classed (id serial, x integer);
 CREATE INDEX ON lacking.classed (id, x named.oc);
+CREATE TABLE lacking.by_default (id serial, x integer);
+CREATE INDEX ON lacking.by_default USING gist (id, x);
 CREATE TABLE lacking.searched (id serial, body text);
 CREATE INDEX ON lacking.searched USING gin (to_tsvector('named.conf'::regconfig, body || id::text));
 CREATE TABLE lacking.whole (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
@@ -173,6 +176,8 @@ RESET ROLE;
 ALTER FUNCTION lacking.last_of_whole() LEAKPROOF;
 REVOKE USAGE ON SCHEMA named FROM regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.classed_id_seq');
+-- The server looks up no name of a default operator class.
+SELECT snowflake.convert_sequence_to_snowflake('lacking.by_default_id_seq');
 SELECT snowflake.conversion_plan('lacking.searched_id_seq');
 SELECT snowflake.partition_plan('lacking.whole', '1 month', since => '2080-01-01');
 SELECT snowflake.partition_plan('lacking.whole_2', '1 month', since => '2080-01-01');

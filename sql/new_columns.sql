@@ -94,6 +94,11 @@ ALTER TABLE before_3 ALTER COLUMN id DROP DEFAULT;
 ALTER TABLE before_3 ALTER COLUMN id SET DEFAULT nextval('before_3_id_seq');
 INSERT INTO before_3 DEFAULT VALUES RETURNING id;
 DROP TABLE before_3;
+CREATE TABLE loaded (id bigint);
+INSERT INTO loaded VALUES (1);
+CREATE SEQUENCE loaded_seq OWNED BY loaded.id;
+ALTER TABLE loaded ALTER COLUMN id SET DEFAULT nextval('loaded_seq');
+DROP TABLE loaded;
 
 -- A dump gives a partitioned table its identity before it attaches the partitions.
 CREATE TABLE of_dump (id integer NOT NULL, day date NOT NULL) PARTITION BY RANGE (day);
@@ -120,12 +125,15 @@ SELECT * FROM columns('pairs', 'of_pairs');
 -- A column stays what it is where a parent has it, and what depends on its type keeps its meaning.
 CREATE TABLE generation_1 (id integer);
 CREATE TABLE generation_2 (id serial) INHERITS (generation_1);
+CREATE TABLE generation_3 (id serial, n integer);
+CREATE TABLE generation_4 (id integer NOT NULL CHECK (id > 0), n integer, other integer) INHERITS (generation_3);
+CREATE TABLE generation_5 (id smallserial) INHERITS (generation_4);
 CREATE TABLE small_child () INHERITS (plain_keys);
 ALTER TABLE small_child ADD COLUMN customer_id integer;
 ALTER TABLE plain_keys ADD COLUMN customer_id integer REFERENCES customers;
 CREATE TABLE in_call (id serial, is_true boolean GENERATED ALWAYS AS (id::boolean) STORED);
 CREATE TABLE in_exclusion (id serial, EXCLUDE USING btree (id int4_ops WITH =));
-SELECT * FROM columns('generation_2', 'small_child', 'plain_keys', 'in_call', 'in_exclusion');
+SELECT * FROM columns('generation_2', 'generation_4', 'generation_5', 'small_child', 'plain_keys', 'in_call', 'in_exclusion');
 -- The definition is changed in a copy: a plan that is kept goes on with what was typed.
 CREATE FUNCTION make_kept() RETURNS regtype LANGUAGE plpgsql AS $$
 DECLARE

@@ -207,8 +207,39 @@ bool add(Definition &definition, Node *part) {
     return true;
 }
 
+bool is_bigint_in(const RangeVar *table, const char *column) {
+    const Oid oid = RangeVarGetRelid(table, NoLock, true);
+    const AttrNumber attribute = OidIsValid(oid) ? get_attnum(oid, column) : InvalidAttrNumber;
+    return attribute != InvalidAttrNumber && get_atttype(oid, attribute) == INT8OID;
+}
+
+// Makes a column bigint that one of the tables has which it is inherited from: the server merges
+// columns of the same type alone. A dump lists a column of a child if it was made with it.
+void widen_inherited(const CreateStmt *statement) {
+    for (int i = 0; i < list_length(statement->tableElts); ++i) {
+        auto *column = static_cast<ColumnDef *>(list_nth(statement->tableElts, i));
+        if (!IsA(column, ColumnDef))
+            continue;
+        const Oid type = integer_type(column);
+        const bool is_small = type == INT2OID || type == INT4OID;
+        if (!is_small && !is_serial(column->typeName, small_serials))
+            continue;
+        for (int j = 0; j < list_length(statement->inhRelations); ++j)
+            if (is_bigint_in(static_cast<RangeVar *>(list_nth(statement->inhRelations, j)),
+                             column->colname)) {
+                if (is_small)
+                    column->typeName = makeTypeNameFromOid(INT8OID, -1);
+                else
+                    make_serial(column);
+                break;
+            }
+    }
+}
+
 void widen_in(const CreateStmt *statement, Oid source_of_ids) {
     const RangeVar *table = statement->relation;
+    if (statement->inhRelations != NIL && statement->partbound == nullptr)
+        widen_inherited(statement);
     if (statement->inhRelations != NIL || statement->partbound != nullptr ||
         statement->partspec != nullptr || statement->ofTypename != nullptr ||
         table->relpersistence == RELPERSISTENCE_TEMP)

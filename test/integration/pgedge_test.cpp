@@ -10,6 +10,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <gtest/gtest.h>
 #include <optional>
@@ -135,6 +136,8 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
                 "CREATE FUNCTION snowflake._members(n integer DEFAULT 0) RETURNS integer"
                 "  LANGUAGE sql RETURN n;"
                 "ALTER EXTENSION snowflake ADD FUNCTION snowflake._members(integer);"
+                "CREATE AGGREGATE snowflake.counted(*) (SFUNC = int8inc, STYPE = int8);"
+                "ALTER EXTENSION snowflake ADD AGGREGATE snowflake.counted(*);"
                 "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
                 "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
                 "  START 3 CACHE 10 CYCLE;"
@@ -153,35 +156,64 @@ TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     EXPECT_EQ(session.number("SELECT snowflake.get_node(snowflake.nextval())"), node);
 }
 
-// An owner of functions holds the update up, and wants to exchange one meanwhile for code of hers,
-// which the update would then give to the bootstrap superuser.
-TEST_F(PgEdge, TakesItsFunctionsFromTheirOwnersFirst) {
-    Session holder(server());
-    pgedge::create_extension(holder, "2.6.0");
-    holder.run(
-        "CREATE ROLE mallory; CREATE SCHEMA lair AUTHORIZATION mallory;"
-        "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
-        "ALTER FUNCTION snowflake.convert_column_to_int8(regclass, smallint) OWNER TO mallory;"
-        "GRANT USAGE ON SCHEMA snowflake TO mallory; SET ROLE mallory");
-    holder.run(
-        "BEGIN;"
-        "COMMENT ON FUNCTION snowflake.convert_column_to_int8(regclass, smallint) IS 'mine'");
-    auto updating =
-        std::async(std::launch::async, [&] { return psql(server(), "postgres", update); });
-    Session other(server());
-    wait_for(other, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                    "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
-    other.run("SET ROLE mallory; SET lock_timeout = '100ms'");
-    EXPECT_EQ(other.sqlstate("ALTER FUNCTION snowflake.nextval(regclass) SET SCHEMA lair"),
-              "55P03");
-    holder.run("COMMIT; RESET ROLE");
-    const Output output = updating.get();
+// An owner of functions holds the update up with the lock of one, and does something meanwhile.
+class PgEdgeHeldUp : public PgEdge {
+  protected:
+    PgEdgeHeldUp() : holder_(server()) {
+        pgedge::create_extension(holder_, "2.6.0");
+        holder_.run("CREATE ROLE mallory; CREATE SCHEMA lair AUTHORIZATION mallory;"
+                    "GRANT USAGE ON SCHEMA snowflake TO mallory;"
+                    "CREATE FUNCTION lair._f() RETURNS bigint LANGUAGE sql RETURN 1;"
+                    "ALTER EXTENSION snowflake ADD FUNCTION lair._f();"
+                    "ALTER FUNCTION lair._f() OWNER TO mallory;"
+                    "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
+                    "ALTER FUNCTION snowflake.convert_column_to_int8(regclass, smallint)"
+                    "  OWNER TO mallory; SET ROLE mallory");
+    }
+
+    Output update_while(const std::function<void(Session &mallory)> &act) {
+        holder_.run("BEGIN; COMMENT ON FUNCTION"
+                    "  snowflake.convert_column_to_int8(regclass, smallint) IS 'mine'");
+        auto updating =
+            std::async(std::launch::async, [&] { return psql(server(), "postgres", update); });
+        Session other(server());
+        wait_for(other, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                        "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
+        other.run("SET ROLE mallory; SET lock_timeout = '100ms'");
+        act(other);
+        holder_.run("COMMIT");
+        return updating.get();
+    }
+
+    // Code of hers that has become the bootstrap superuser's.
+    std::string taken() {
+        return holder_.text(
+            "SELECT coalesce(string_agg(oid::regprocedure::text, ' '), '') FROM pg_proc"
+            " WHERE pronamespace = 'lair'::regnamespace AND proowner = 10");
+    }
+
+  private:
+    Session holder_;
+};
+
+TEST_F(PgEdgeHeldUp, TakesItsFunctionsFromTheirOwnersFirst) {
+    const Output output = update_while([](Session &mallory) {
+        EXPECT_EQ(mallory.sqlstate("ALTER FUNCTION snowflake.nextval(regclass) SET SCHEMA lair"),
+                  "55P03");
+    });
     EXPECT_EQ(output.exit_code, 0) << output.err;
-    EXPECT_EQ(holder.text("SELECT oid::regprocedure || ' ' || proowner FROM pg_proc"
-                          " WHERE proname = 'nextval' AND pronargs = 1 AND proowner <> 10"
-                          " OR pronamespace = 'lair'::regnamespace"
-                          " UNION ALL SELECT 'none' LIMIT 1"),
-              "none");
+    EXPECT_NE(output.err.find("function lair._f()"), std::string::npos) << output.err;
+    EXPECT_EQ(taken(), "");
+}
+
+TEST_F(PgEdgeHeldUp, DropsNoOtherFunctionThatHasTheNameMeanwhile) {
+    const Output output = update_while([](Session &mallory) {
+        mallory.run("ALTER FUNCTION lair._f() RENAME TO _g;"
+                    "CREATE FUNCTION lair._f() RETURNS bigint LANGUAGE sql RETURN 1");
+    });
+    EXPECT_NE(output.exit_code, 0);
+    EXPECT_NE(output.err.find("was changed at the same time"), std::string::npos) << output.err;
+    EXPECT_EQ(taken(), "");
 }
 
 // Settings that change how the server reads strings and prints names.

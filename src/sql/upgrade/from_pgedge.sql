@@ -42,7 +42,8 @@ CREATE FUNCTION snowflake._members(OUT class regclass, OUT object oid)
         FROM pg_depend d
         JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'snowflake'
         LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND starts_with(p.proname, '_') IS NOT TRUE
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+          AND (starts_with(p.proname, '_') AND p.pronamespace = 'snowflake'::regnamespace) IS NOT TRUE
 $function$;
 
 -- The functions that are replaced. All but the last call the library.
@@ -153,7 +154,7 @@ BEGIN
             WHERE NOT EXISTS (SELECT FROM snowflake._kept_functions() k WHERE k.callee = p.oid AND k.result = p.prorettype)
     LOOP
         BEGIN
-            EXECUTE format('DROP %s %s', member.type, member.identity);
+            EXECUTE format('DROP ROUTINE %s', member.identity);
         EXCEPTION WHEN dependent_objects_still_exist THEN
             GET STACKED DIAGNOSTICS dependents = PG_EXCEPTION_DETAIL;
             RAISE EXCEPTION 'objects depend on %, which the extension does not have any more', member.identity

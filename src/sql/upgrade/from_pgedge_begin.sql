@@ -4,7 +4,8 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 
 -- The functions of the earlier version may be an ordinary role's, who could move one out of the schema, and exchange its code, once
 -- the script has looked at it. So they are taken from their owners before: a later command of such an owner waits for the
--- update, and fails. A function with a name like those of the script would make its calls ambiguous.
+-- update, and fails. A function with a name like those of the script would make its calls ambiguous. While a command waits for a
+-- lock, another function can get the name that it has.
 DO $update$
 DECLARE
     messages constant text := current_setting('client_min_messages');
@@ -13,19 +14,23 @@ DECLARE
     dropped text[];
 BEGIN
     FOR member IN
-        SELECT o.type, p.oid::regprocedure::text AS identity, starts_with(p.proname, '_') AS is_in_the_way
+        SELECT p.oid, p.oid::regprocedure::text AS identity, starts_with(p.proname, '_') AS is_in_the_way
             FROM pg_depend d
             JOIN pg_extension x ON d.refclassid = 'pg_extension'::regclass AND x.oid = d.refobjid AND x.extname = 'snowflake'
             JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-            CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
             WHERE d.deptype = 'e'
             ORDER BY p.oid
     LOOP
         IF member.is_in_the_way THEN
-            EXECUTE format('DROP %s %s', member.type, member.identity);
-            dropped := dropped || format('%s %s', member.type, member.identity);
+            EXECUTE format('DROP ROUTINE %s', member.identity);
+            dropped := dropped || format('function %s', member.identity);
         ELSE
-            EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
+            EXECUTE format('ALTER ROUTINE %s OWNER TO %I', member.identity, bootstrap_superuser);
+        END IF;
+        IF EXISTS (SELECT FROM pg_proc p WHERE p.oid = member.oid AND (member.is_in_the_way OR p.proowner <> 10)) THEN
+            RAISE EXCEPTION 'function % was changed at the same time', member.identity
+                USING ERRCODE = 'object_in_use',
+                      HINT = 'Run the command again.';
         END IF;
     END LOOP;
     IF dropped IS NOT NULL THEN

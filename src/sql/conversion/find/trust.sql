@@ -379,7 +379,9 @@ BEGIN
     RETURN QUERY
         SELECT to_regnamespace(named.schema)::oid, CASE WHEN d.refclassid = 'pg_type'::regclass THEN d.refobjid END
             FROM pg_depend d CROSS JOIN LATERAL pg_identify_object(d.refclassid, d.refobjid, 0) named
-            WHERE d.classid = class AND d.objid = object AND d.deptype IN ('n', 'a')
+            WHERE d.classid = class AND d.objid = object AND d.deptype IN ('n', 'a') AND d.refclassid <> 'pg_opfamily'::regclass
+              -- The default class of a type is not named.
+              AND NOT EXISTS (SELECT FROM pg_opclass o WHERE d.refclassid = 'pg_opclass'::regclass AND o.oid = d.refobjid AND o.opcdefault)
         UNION
         SELECT relnamespace, NULL FROM pg_class WHERE oid = snowflake._relation_of(class, object)
         UNION

@@ -67,8 +67,7 @@ BEGIN
             LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
             WHERE pg_has_role(s.relowner, 'USAGE')
               AND CASE WHEN a.attidentity <> '' THEN snowflake._is_made_here(d.xmin)
-                       -- A dump gives the column its default last, and ALTER TABLE .. TYPE makes one again.
-                       WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin) AND snowflake._is_empty(tab)
+                       WHEN snowflake._is_made_here(d.xmin) OR snowflake._is_made_here(f.xmin)
                        THEN EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.callee = 'pg_catalog.nextval'
                                           AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
@@ -169,6 +168,25 @@ BEGIN
 END
 $function$;
 
+-- Returns why a sequence of a new default is left as it is, for the rows that its tables have or may get; NULL: it is converted.
+-- ALTER TABLE .. TYPE makes a default again, and a dump gives a column its default last, when the table is empty.
+CREATE FUNCTION snowflake._obstacle_of_rows(seq regclass, columns snowflake._conversion_column[])
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+    AS $function$
+BEGIN
+    RETURN coalesce(
+        (SELECT format('Table %s, which has rows, would be rewritten.', c.relid)
+             FROM unnest(columns) c WHERE c.widened AND NOT snowflake._is_empty(c.relid) ORDER BY c.relid::oid LIMIT 1),
+        (SELECT format('Table %s, which has rows, had the column before.', d.refobjid::regclass)
+             FROM pg_depend d
+             WHERE d.classid = 'pg_class'::regclass AND d.objid = seq AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'a'
+               AND NOT snowflake._is_made_here(d.xmin) AND NOT snowflake._is_empty(d.refobjid)),
+        (SELECT format('The partitions that table %s may get have column %I as it is.', c.relid, c.attname)
+             FROM unnest(columns) c WHERE c.widened AND c.is_identity AND snowflake._is_restored_whole(c.relid) LIMIT 1));
+END
+$function$;
+
 -- Converts a sequence that is new, unless rows would be rewritten; warns of what stands in the way.
 CREATE FUNCTION snowflake._convert_new_sequence(seq regclass, caller_search_path text)
     RETURNS void
@@ -201,13 +219,8 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, detail, 'If you trust that code: ' || command);
         RETURN;
     END IF;
-    SELECT CASE WHEN NOT snowflake._is_empty(c.relid) THEN format('Table %s, which has rows, would be rewritten.', c.relid)
-                ELSE format('The partitions that table %s may get have column %I as it is.', c.relid, c.attname) END INTO detail
-        FROM unnest(columns) c
-        WHERE c.widened AND (NOT snowflake._is_empty(c.relid) OR c.is_identity AND snowflake._is_restored_whole(c.relid))
-        ORDER BY c.relid::oid
-        LIMIT 1;
-    IF FOUND THEN
+    detail := snowflake._obstacle_of_rows(seq, columns);
+    IF detail IS NOT NULL THEN
         PERFORM snowflake._warn_of_unconverted(what, detail, command);
         RETURN;
     END IF;
