@@ -35,7 +35,7 @@ SCRIPT_PARTS = src/sql/schema.sql src/sql/lock.sql $(OBJECT_PARTS) src/sql/insta
 # Each earlier version has an update script to this one. Those of pgEdge's extension of the same name make the same
 # objects from the same parts, between what has to be done before and after; version 1.0 is refused.
 PGEDGE_UPDATES = $(patsubst %,$(EXTENSION)--%--$(EXTVERSION).sql,1.1 1.2 2.0 2.2 2.3 2.4 2.5.0 2.6.0)
-PGEDGE_PARTS = src/sql/upgrade/from_pgedge_begin.sql src/sql/schema.sql src/sql/lock.sql src/sql/upgrade/from_pgedge.sql \
+PGEDGE_PARTS = src/sql/schema.sql src/sql/upgrade/from_pgedge_begin.sql src/sql/lock.sql src/sql/upgrade/from_pgedge.sql \
                $(OBJECT_PARTS) src/sql/upgrade/from_pgedge_end.sql src/sql/installed.sql
 REFUSED_UPDATE = $(EXTENSION)--1.0--$(EXTVERSION).sql
 DATA_built  = $(SCRIPT) $(PGEDGE_UPDATES) $(REFUSED_UPDATE)

@@ -15,6 +15,18 @@ Datum snowflake_library_installed_at(PG_FUNCTION_ARGS) {
     PG_RETURN_TIMESTAMPTZ(library::installed_at());
 }
 
+// A function of a name by chance, () returns void. Lets nobody add members to the extension whose
+// script runs, or take some from it, until the transaction ends: these commands share a lock on it.
+SNOWFLAKE_FUNCTION(snowflake_lock_members);
+Datum snowflake_lock_members(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    if (!creating_extension)
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("no script of an extension is running"));
+    LockDatabaseObject(ExtensionRelationId, CurrentExtensionObject, 0, AccessExclusiveLock);
+    PG_RETURN_VOID();
+}
+
 // _run_outside_script(text) returns void
 //
 // Runs a command as if a user had typed it. Rights that the script of an extension grants count as

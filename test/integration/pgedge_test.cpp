@@ -167,20 +167,25 @@ class PgEdgeHeldUp : public PgEdge {
                     "CREATE FUNCTION lair._f() RETURNS bigint LANGUAGE sql RETURN 1;"
                     "ALTER EXTENSION snowflake ADD FUNCTION lair._f();"
                     "ALTER FUNCTION lair._f() OWNER TO mallory;"
+                    "UPDATE pg_extension SET extowner = 'mallory'::regrole"
+                    "  WHERE extname = 'snowflake';"
                     "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
                     "ALTER FUNCTION snowflake.convert_column_to_int8(regclass, smallint)"
                     "  OWNER TO mallory; SET ROLE mallory");
     }
 
     Output update_while(const std::function<void(Session &mallory)> &act) {
-        holder_.run("BEGIN; COMMENT ON FUNCTION"
-                    "  snowflake.convert_column_to_int8(regclass, smallint) IS 'mine'");
+        Session earlier(server());
+        earlier.run("BEGIN; SELECT 1");
         auto updating =
             std::async(std::launch::async, [&] { return psql(server(), "postgres", update); });
         Session other(server());
-        wait_for(other, "EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                        "   AND query = 'ALTER EXTENSION snowflake UPDATE')");
         other.run("SET ROLE mallory; SET lock_timeout = '100ms'");
+        wait_for(other, waits_for("virtualxid"));
+        holder_.run("BEGIN; COMMENT ON FUNCTION"
+                    "  snowflake.convert_column_to_int8(regclass, smallint) IS 'mine'");
+        earlier.run("COMMIT"); // The update does not wait for what began after it.
+        wait_for(other, waits_for("object"));
         act(other);
         holder_.run("COMMIT");
         return updating.get();
@@ -194,12 +199,20 @@ class PgEdgeHeldUp : public PgEdge {
     }
 
   private:
+    static std::string waits_for(const std::string &type) {
+        return "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = '" + type + "')";
+    }
+
     Session holder_;
 };
 
 TEST_F(PgEdgeHeldUp, TakesItsFunctionsFromTheirOwnersFirst) {
     const Output output = update_while([](Session &mallory) {
         EXPECT_EQ(mallory.sqlstate("ALTER FUNCTION snowflake.nextval(regclass) SET SCHEMA lair"),
+                  "55P03");
+        EXPECT_EQ(mallory.sqlstate("ALTER EXTENSION snowflake DROP FUNCTION lair._f()"), "55P03");
+        EXPECT_EQ(mallory.sqlstate("CREATE FUNCTION lair.g() RETURNS bigint LANGUAGE sql RETURN 1;"
+                                   "ALTER EXTENSION snowflake ADD FUNCTION lair.g()"),
                   "55P03");
     });
     EXPECT_EQ(output.exit_code, 0) << output.err;

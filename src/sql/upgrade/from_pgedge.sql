@@ -1,5 +1,5 @@
 -- From pgEdge's extension of the same name: what has to be done before the parts of the script make the rest.
--- The Makefile puts this file behind from_pgedge_begin.sql, schema.sql and lock.sql, and from_pgedge_end.sql behind all other parts.
+-- The Makefile puts this file behind from_pgedge_begin.sql and lock.sql, and from_pgedge_end.sql behind all other parts.
 --
 -- Six functions and the sequence are replaced in their place, and keep their OIDs: column defaults, views, policies,
 -- checks and routines that use them live on as they are. All other functions of the extension are dropped.

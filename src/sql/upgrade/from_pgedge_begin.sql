@@ -1,24 +1,27 @@
--- From pgEdge's extension of the same name: what comes before the script makes its first function, and calls none in the schema.
+-- From pgEdge's extension of the same name: whatever is a member becomes the bootstrap superuser's, before the script looks at it.
+-- The Makefile puts this file behind schema.sql.
 
-SET LOCAL search_path = pg_catalog, pg_temp;
-
--- The functions of the earlier version may be an ordinary role's, who could move one out of the schema, and exchange its code, once
--- the script has looked at it. So they are taken from their owners before: a later command of such an owner waits for the
--- update, and fails. A function with a name like those of the script would make its calls ambiguous. While a command waits for a
--- lock, another function can get the name that it has.
+-- The functions of the earlier version, and the extension, may be an ordinary role's, who could move one out of the schema, exchange
+-- its code, or make it a member or none, once the script has looked at it. So members are locked, and taken from their owners:
+-- a later command of such an owner waits for the update, and fails. While a command waits for a lock, another function can
+-- get the name that it has. A member with a name like those of the script would make its calls ambiguous.
 DO $update$
 DECLARE
+    lock_members constant name := '_' || gen_random_uuid(); -- nobody knows it
     messages constant text := current_setting('client_min_messages');
     bootstrap_superuser constant name := pg_get_userbyid(10);
     member record;
     dropped text[];
 BEGIN
+    EXECUTE format('CREATE FUNCTION snowflake.%I() RETURNS void AS ''MODULE_PATHNAME'', ''snowflake_lock_members'' LANGUAGE C', lock_members);
+    EXECUTE format('SELECT snowflake.%I()', lock_members);
+    EXECUTE format('DROP FUNCTION snowflake.%I()', lock_members);
     FOR member IN
         SELECT p.oid, p.oid::regprocedure::text AS identity, starts_with(p.proname, '_') AS is_in_the_way
             FROM pg_depend d
             JOIN pg_extension x ON d.refclassid = 'pg_extension'::regclass AND x.oid = d.refobjid AND x.extname = 'snowflake'
             JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-            WHERE d.deptype = 'e'
+            WHERE d.deptype = 'e' AND p.oid <> 'snowflake._schema_is_new()'::regprocedure
             ORDER BY p.oid
     LOOP
         IF member.is_in_the_way THEN
