@@ -15,6 +15,10 @@ BEGIN
             CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
             WHERE d.deptype = 'e' AND snowflake._owner_of(d.classid, d.objid) <> 10
               AND (d.classid, d.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
+              -- From PostgreSQL 18 on, the types that come with others are members, too.
+              AND NOT EXISTS (SELECT FROM pg_type y LEFT JOIN pg_class r ON r.oid = y.typrelid
+                                  WHERE d.classid = 'pg_type'::regclass
+                                    AND (y.typarray = d.objid OR y.oid = d.objid AND r.relkind <> 'c'))
     LOOP
         EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
     END LOOP;
