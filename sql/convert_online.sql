@@ -551,6 +551,7 @@ SELECT * FROM steps('by_path_id_seq') \gexec
 INSERT INTO by_path (name) VALUES ('C') RETURNING snowflake.get_node(id);
 -- A session that lets a key wait for its commit names the original.
 CREATE TABLE branch (id serial PRIMARY KEY, parent integer CONSTRAINT of_parent REFERENCES branch DEFERRABLE);
+SELECT effect FROM snowflake.conversion_plan('branch_id_seq', online => true) WHERE effect ~ 'SET CONSTRAINTS';
 \set ECHO none
 SELECT command FROM snowflake.conversion_plan('branch_id_seq', online => true)
     WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec

@@ -85,6 +85,7 @@ SELECT * FROM columns('before');
 SELECT small, large, tiny, id FROM before;
 SELECT snowflake.convert_sequence_to_snowflake('made.before_small_seq');
 
+-- Nor does a default that is made again, or that a table with rows gets, convert it.
 SET snowflake.convert_new_columns = off;
 CREATE TABLE before_3 (id serial PRIMARY KEY);
 INSERT INTO before_3 DEFAULT VALUES;

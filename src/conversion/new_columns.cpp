@@ -47,6 +47,15 @@ Oid integer_type(const ColumnDef *column) {
     return type == INT2OID || type == INT4OID || type == INT8OID ? type : InvalidOid;
 }
 
+bool is_small_integer(const ColumnDef *column) {
+    const Oid type = integer_type(column);
+    return type == INT2OID || type == INT4OID;
+}
+
+void make_bigint(ColumnDef *column) {
+    column->typeName = makeTypeNameFromOid(INT8OID, -1);
+}
+
 // The constraint of a kind among some; nullptr: there is none.
 Constraint *find(const List *constraints, ConstrType kind) {
     for (int i = 0; i < list_length(constraints); ++i) {
@@ -142,8 +151,7 @@ bool will_hold_ids(const Definition &definition, const char *name) {
 // Makes a column bigint if the foreign key binds it, as its position-th column, to IDs.
 void widen_reference(const Definition &definition, ColumnDef *column, const Constraint *key,
                      int position) {
-    const Oid type = column == nullptr ? InvalidOid : integer_type(column);
-    if ((type != INT2OID && type != INT4OID) ||
+    if (column == nullptr || !is_small_integer(column) ||
         find(column->constraints, CONSTR_DEFAULT) != nullptr ||
         find(column->constraints, CONSTR_IDENTITY) != nullptr)
         return;
@@ -154,7 +162,7 @@ void widen_reference(const Definition &definition, ColumnDef *column, const Cons
     const bool is_own = definition.table != nullptr && is_same(definition.table, key->pktable);
     if (is_own ? will_hold_ids(definition, referenced)
                : holds_ids(definition.source_of_ids, key->pktable, referenced))
-        column->typeName = makeTypeNameFromOid(INT8OID, -1);
+        make_bigint(column);
 }
 
 // An identity needs no right on its sequence, which a serial does: it stays where others get rights
@@ -207,32 +215,29 @@ bool add(Definition &definition, Node *part) {
     return true;
 }
 
-bool is_bigint_in(const RangeVar *table, const char *column) {
-    const Oid oid = RangeVarGetRelid(table, NoLock, true);
-    const AttrNumber attribute = OidIsValid(oid) ? get_attnum(oid, column) : InvalidAttrNumber;
-    return attribute != InvalidAttrNumber && get_atttype(oid, attribute) == INT8OID;
+// Tells whether one of the tables that are there has a column of this name that is bigint.
+bool is_bigint_in(const List *tables, const char *column) {
+    for (int i = 0; i < list_length(tables); ++i) {
+        const Oid oid =
+            RangeVarGetRelid(static_cast<RangeVar *>(list_nth(tables, i)), NoLock, true);
+        const AttrNumber attribute = OidIsValid(oid) ? get_attnum(oid, column) : InvalidAttrNumber;
+        if (attribute != InvalidAttrNumber && get_atttype(oid, attribute) == INT8OID)
+            return true;
+    }
+    return false;
 }
 
-// Makes a column bigint that one of the tables has which it is inherited from: the server merges
-// columns of the same type alone. A dump lists a column of a child if it was made with it.
+// Makes a column bigint that is so in a table which it is inherited from: the server merges columns
+// of the same type alone. A dump lists a column of a child if it was made with it.
 void widen_inherited(const CreateStmt *statement) {
     for (int i = 0; i < list_length(statement->tableElts); ++i) {
         auto *column = static_cast<ColumnDef *>(list_nth(statement->tableElts, i));
-        if (!IsA(column, ColumnDef))
+        if (!IsA(column, ColumnDef) || !is_bigint_in(statement->inhRelations, column->colname))
             continue;
-        const Oid type = integer_type(column);
-        const bool is_small = type == INT2OID || type == INT4OID;
-        if (!is_small && !is_serial(column->typeName, small_serials))
-            continue;
-        for (int j = 0; j < list_length(statement->inhRelations); ++j)
-            if (is_bigint_in(static_cast<RangeVar *>(list_nth(statement->inhRelations, j)),
-                             column->colname)) {
-                if (is_small)
-                    column->typeName = makeTypeNameFromOid(INT8OID, -1);
-                else
-                    make_serial(column);
-                break;
-            }
+        if (is_serial(column->typeName, small_serials))
+            make_serial(column);
+        else if (is_small_integer(column))
+            make_bigint(column);
     }
 }
 

@@ -16,9 +16,7 @@ BEGIN
             WHERE d.deptype = 'e' AND snowflake._owner_of(d.classid, d.objid) <> 10
               AND (d.classid, d.objid) IS DISTINCT FROM ('pg_class'::regclass, 'snowflake.id_seq'::regclass)
               -- From PostgreSQL 18 on, the types that come with others are members, too.
-              AND NOT EXISTS (SELECT FROM pg_type y LEFT JOIN pg_class r ON r.oid = y.typrelid
-                                  WHERE d.classid = 'pg_type'::regclass
-                                    AND (y.typarray = d.objid OR y.oid = d.objid AND r.relkind <> 'c'))
+              AND NOT EXISTS (SELECT FROM pg_depend i WHERE i.classid = d.classid AND i.objid = d.objid AND i.deptype = 'i')
     LOOP
         EXECUTE format('ALTER %s %s OWNER TO %I', member.type, member.identity, bootstrap_superuser);
     END LOOP;

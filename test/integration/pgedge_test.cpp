@@ -119,32 +119,32 @@ INSTANTIATE_TEST_SUITE_P(Versions, PgEdgeVersion, testing::ValuesIn(pgedge::vers
 TEST_F(PgEdge, IsUpdatedWhateverItsFunctionsLookLike) {
     Session session(server());
     pgedge::create_extension(session, "2.6.0");
-    session.run(
-        "CREATE ROLE mallory; CREATE ROLE app;"
-        "UPDATE pg_proc SET proargnames = '{\"a snowflake\"}' WHERE proname IN ('format',"
-        "  'get_node') AND pronamespace = 'snowflake'::regnamespace;"
-        "CREATE VIEW nodes_of AS SELECT snowflake.get_node(1) AS node;"
-        "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
-        "ALTER FUNCTION snowflake.currval(regclass) OWNER TO pg_monitor;"
-        "CREATE FUNCTION snowflake.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';"
-        "ALTER EXTENSION snowflake ADD FUNCTION snowflake.helper(text);"
-        // The new version would call it in the place of its own, which takes an oid.
-        "CREATE FUNCTION snowflake._lock(regclass) RETURNS boolean LANGUAGE sql"
-        "  RETURN true;"
-        "ALTER FUNCTION snowflake._lock(regclass) OWNER TO mallory;"
-        "ALTER EXTENSION snowflake ADD FUNCTION snowflake._lock(regclass);"
-        // Calls of its own without arguments would be ambiguous.
-        "CREATE FUNCTION snowflake._members(n integer DEFAULT 0) RETURNS integer"
-        "  LANGUAGE sql RETURN n;"
-        "ALTER EXTENSION snowflake ADD FUNCTION snowflake._members(integer);"
-        "CREATE AGGREGATE snowflake.counted(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0');"
-        "ALTER EXTENSION snowflake ADD AGGREGATE snowflake.counted(*);"
-        "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
-        "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
-        "  START 3 CACHE 10 CYCLE;"
-        "ALTER SEQUENCE snowflake.id_seq SET UNLOGGED;"
-        "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
-        "COMMENT ON EXTENSION snowflake IS 'another comment'");
+    session.run("CREATE ROLE mallory; CREATE ROLE app;"
+                "UPDATE pg_proc SET proargnames = '{\"a snowflake\"}' WHERE proname IN ('format',"
+                "  'get_node') AND pronamespace = 'snowflake'::regnamespace;"
+                "CREATE VIEW nodes_of AS SELECT snowflake.get_node(1) AS node;"
+                "ALTER FUNCTION snowflake.nextval(regclass) OWNER TO mallory;"
+                "ALTER FUNCTION snowflake.currval(regclass) OWNER TO pg_monitor;"
+                "CREATE FUNCTION snowflake.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';"
+                "ALTER EXTENSION snowflake ADD FUNCTION snowflake.helper(text);"
+                // The new version would call it in the place of its own, which takes an oid.
+                "CREATE FUNCTION snowflake._lock(regclass) RETURNS boolean LANGUAGE sql"
+                "  RETURN true;"
+                "ALTER FUNCTION snowflake._lock(regclass) OWNER TO mallory;"
+                "ALTER EXTENSION snowflake ADD FUNCTION snowflake._lock(regclass);"
+                // Calls of its own without arguments would be ambiguous.
+                "CREATE FUNCTION snowflake._members(n integer DEFAULT 0) RETURNS integer"
+                "  LANGUAGE sql RETURN n;"
+                "ALTER EXTENSION snowflake ADD FUNCTION snowflake._members(integer);"
+                "CREATE AGGREGATE snowflake.counted(*)"
+                "  (SFUNC = int8inc, STYPE = int8, INITCOND = '0');"
+                "ALTER EXTENSION snowflake ADD AGGREGATE snowflake.counted(*);"
+                "COMMENT ON FUNCTION snowflake.nextval(regclass) IS 'another comment';"
+                "ALTER SEQUENCE snowflake.id_seq AS bigint INCREMENT 2 MINVALUE -5 MAXVALUE 1000"
+                "  START 3 CACHE 10 CYCLE;"
+                "ALTER SEQUENCE snowflake.id_seq SET UNLOGGED;"
+                "SELECT pg_catalog.setval('snowflake.id_seq', -5);"
+                "COMMENT ON EXTENSION snowflake IS 'another comment'");
     const Output output = psql(server(), "postgres", update);
     for (const char *dropped : {"helper(text)", "_lock(regclass)", "_members(integer)"})
         EXPECT_NE(output.err.find(std::string("function snowflake.") + dropped), std::string::npos)

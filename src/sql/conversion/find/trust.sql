@@ -85,6 +85,24 @@ BEGIN
 END
 $function$;
 
+-- Returns the columns that commands widen, and those that inherit them.
+CREATE FUNCTION snowflake._altered_with(
+        columns snowflake._conversion_column[],
+        OUT relid regclass, -- that the command alters, as its owner
+        OUT member regclass, OUT attnum smallint)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT c.relid, tree.relid, a.attnum
+            FROM unnest(columns) c
+            CROSS JOIN LATERAL snowflake._table_tree(c.relid) tree(relid)
+            JOIN pg_attribute a ON a.attrelid = tree.relid AND a.attname = c.attname
+            WHERE c.widened AND NOT c.is_inherited;
+END
+$function$;
+
 -- Returns the tables that the server touches when it widens columns of a table, that table among them. Code of an author runs as a
 -- role when the server plans or evaluates anything of the author's relation.
 CREATE FUNCTION snowflake._touched_by_widening(
@@ -96,13 +114,7 @@ CREATE FUNCTION snowflake._touched_by_widening(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH altered AS (
-            SELECT c.relid, member.relid AS member, a.attnum
-                FROM unnest(columns) c
-                CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
-                JOIN pg_attribute a ON a.attrelid = member.relid AND a.attname = c.attname
-                WHERE c.widened AND NOT c.is_inherited
-        )
+        WITH altered AS (SELECT * FROM snowflake._altered_with(columns))
         SELECT x.relid, x.member, format('table %s, which inherits from %s,', x.member, x.relid)
             FROM altered x
         UNION
@@ -403,15 +415,12 @@ CREATE FUNCTION snowflake._rebuilt_with(
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT snowflake._owner(c.relid), d.classid, d.objid
-            FROM unnest(columns) c
-            CROSS JOIN LATERAL snowflake._table_tree(c.relid) member(relid)
-            JOIN pg_attribute a ON a.attrelid = member.relid AND a.attname = c.attname
-            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = member.relid AND d.refobjsubid = a.attnum
+        SELECT DISTINCT snowflake._owner(x.relid), d.classid, d.objid
+            FROM snowflake._altered_with(columns) x
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = x.member AND d.refobjsubid = x.attnum
             LEFT JOIN pg_index i ON d.classid = 'pg_class'::regclass AND i.indexrelid = d.objid
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.contype <> 'f'
-            WHERE c.widened AND NOT c.is_inherited
-              AND (i.indexrelid IS NOT NULL OR k.oid IS NOT NULL OR d.classid = 'pg_statistic_ext'::regclass);
+            WHERE i.indexrelid IS NOT NULL OR k.oid IS NOT NULL OR d.classid = 'pg_statistic_ext'::regclass;
 END
 $function$;
 

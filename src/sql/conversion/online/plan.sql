@@ -183,6 +183,12 @@ BEGIN
                     FROM pg_class c
                     WHERE c.relkind = 'p' AND c.oid IN (SELECT s.relid FROM unnest(work.shadows) s WHERE NOT s.is_inherited)
                 UNION ALL
+                SELECT DISTINCT format('until the swap a transaction that has written to table %s alters or truncates it only after '
+                                       'SET CONSTRAINTS ALL IMMEDIATE', linked.relid)
+                    FROM unnest(work.keys) t
+                    JOIN pg_constraint k ON k.oid = t.original AND k.condeferrable AND NOT k.condeferred
+                    CROSS JOIN LATERAL (VALUES (k.conrelid::regclass), (k.confrelid)) linked(relid)
+                UNION ALL
                 (SELECT format('from when the twin of unique index %s is built until the swap, INSERT ... ON CONFLICT may fail with a '
                               'unique violation where two sessions insert the same key at once', x.index)
                     FROM (SELECT DISTINCT snowflake._whole(t.original) FROM unnest(work.indexes) t) x(index)
