@@ -458,6 +458,21 @@ BEGIN
     progress := snowflake._fill_next(progress);
 END $$;
 DROP TABLE filled;
+-- A check of a partitioned table is validated with the partitions.
+CREATE TABLE filled (id serial, item text) PARTITION BY LIST (item);
+CREATE TABLE filled_part PARTITION OF filled DEFAULT;
+ALTER TABLE filled OWNER TO online_owner;
+ALTER TABLE filled_part OWNER TO online_owner;
+SELECT snowflake._add_shadows('filled_id_seq', 'filled');
+DO $$
+DECLARE
+    progress snowflake._fill_progress := snowflake._fill_begin('forged.filled_id_seq', 'forged.filled', '0', NULL, 'forged');
+BEGIN
+    progress := snowflake._fill_look(progress);
+    CREATE INDEX late ON forged.filled_part ((item::forged.later));
+    progress := snowflake._fill_look(progress);
+END $$;
+DROP TABLE filled;
 DROP DOMAIN later;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;

@@ -363,7 +363,8 @@ TEST_F(Online, ChecksAreValidatedBesideWriters) {
     session.run("SELECT snowflake._fill_pages('customers', 0, 1000, false)");
     const std::string check =
         session.text("SELECT check_name FROM "
-                     "snowflake._next_check_to_validate('customers_id_seq', 'customers')");
+                     "snowflake._next_check_to_validate(snowflake._fill_begin("
+                     "'customers_id_seq', 'customers', '0', NULL, 'public'))");
     const Footprint footprint =
         footprint_of(session, "SELECT snowflake._validate('customers', '" + check + "')");
     EXPECT_EQ(footprint.strong_locks, 0);

@@ -10,7 +10,8 @@
 -- How far the filling of the shadow columns of a table has come.
 CREATE TYPE snowflake._fill_progress AS (
     seq regclass, tab regclass,
-    dependents numeric,                 -- on the table, counted when it was last looked whose code the filling can run
+    columns snowflake._conversion_column[], -- of the conversion, when _fill_look() found new dependents
+    dependents numeric,                 -- on the table and what inherits from it, see _fill_look()
     pause interval, max_lag bigint,     -- see _fill_shadows()
     run_path text,                      -- the search_path for functions that indexes call
     page bigint, pages bigint,          -- the next page, and how many there are to look at
@@ -38,6 +39,7 @@ BEGIN
     PERFORM snowflake._require_widened(part, tab);
     progress.seq := seq;
     progress.tab := tab;
+    progress.columns := part.columns;
     progress.pause := greatest(pause, interval '0');
     progress.max_lag := pg_size_bytes(max_lag);
     progress.run_path := snowflake._run_path(caller_search_path);
@@ -55,19 +57,23 @@ BEGIN
 END
 $function$;
 
--- Looks whose code the filling can run, if something has come to depend on the table: each row that changes is entered into all
--- indexes. Raises an error that names those who may not act for the owner.
+-- Looks whose code the filling can run, if something has come to depend on the table or what inherits from it: each row that
+-- changes is entered into all indexes, and a check is validated with the tables below. Raises an error that names those who may
+-- not act for the owner.
 CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
     present numeric;
+    part snowflake._conversion_part;
 BEGIN
     PERFORM snowflake._hold_definition(progress.tab);
-    present := snowflake._dependents_of(ARRAY[progress.tab::oid]);
+    present := snowflake._dependents_of(ARRAY(SELECT member::oid FROM snowflake._table_tree(progress.tab) member));
     IF present IS DISTINCT FROM progress.dependents THEN
-        PERFORM snowflake._require_authors(snowflake._conversion_part(progress.seq, online => true));
+        part := snowflake._conversion_part(progress.seq, online => true);
+        PERFORM snowflake._require_authors(part);
+        progress.columns := part.columns;
         progress.dependents := present;
     END IF;
     RETURN progress;
@@ -285,22 +291,20 @@ CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name)
 $function$;
 
 -- Returns a constraint on shadow columns that is checked with a table and not valid yet, and the table that has it; NULL: there is
--- none. Raises an error if it could run code of somebody who may not act for the owner.
-CREATE FUNCTION snowflake._next_check_to_validate(seq regclass, tab regclass, OUT relid regclass, OUT check_name name)
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+-- none.
+CREATE FUNCTION snowflake._next_check_to_validate(progress snowflake._fill_progress, OUT relid regclass, OUT check_name name)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 DECLARE
-    part constant snowflake._conversion_part := snowflake._conversion_part(seq, online => true);
-    shadows constant snowflake._shadow[] := snowflake._shadows(part.columns);
+    shadows constant snowflake._shadow[] := snowflake._shadows(progress.columns);
 BEGIN
-    PERFORM snowflake._require_authors(part);
     SELECT x.relid, x.name INTO relid, check_name
         FROM (SELECT s.relid, s.same, s.is_filled FROM unnest(shadows) s WHERE s.is_exact
               UNION ALL
               SELECT t.relid, t.name, t.is_ready FROM snowflake._check_twins(shadows) t
                   WHERE t.twin IS NOT NULL AND t.definition LIKE '% NOT VALID') x(relid, name, is_valid)
-        WHERE NOT x.is_valid AND x.name IS NOT NULL AND snowflake._filled_with(x.relid) = tab
-        ORDER BY x.relid = tab DESC, x.relid::oid, x.name
+        WHERE NOT x.is_valid AND x.name IS NOT NULL AND snowflake._filled_with(x.relid) = progress.tab
+        ORDER BY x.relid = progress.tab DESC, x.relid::oid, x.name
         LIMIT 1;
 END
 $function$;
@@ -337,7 +341,8 @@ BEGIN
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
     LOOP
-        invalid := snowflake._next_check_to_validate(seq, tab);
+        progress := snowflake._fill_look(progress);
+        invalid := snowflake._next_check_to_validate(progress);
         EXIT WHEN invalid.relid IS NULL;
         PERFORM snowflake._validate(invalid.relid, invalid.check_name);
         COMMIT;
