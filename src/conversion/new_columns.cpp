@@ -66,6 +66,12 @@ Constraint *find(const List *constraints, ConstrType kind) {
     return nullptr;
 }
 
+// Tells whether a column that a foreign key binds stays of its type: it has numbers of its own.
+bool keeps_its_type(const ColumnDef *column) {
+    return find(column->constraints, CONSTR_DEFAULT) != nullptr ||
+           find(column->constraints, CONSTR_IDENTITY) != nullptr;
+}
+
 bool evaluates(const List *constraints) {
     return find(constraints, CONSTR_CHECK) != nullptr ||
            find(constraints, CONSTR_EXCLUSION) != nullptr ||
@@ -148,12 +154,26 @@ bool will_hold_ids(const Definition &definition, const char *name) {
     return column != nullptr && is_serial(column->typeName, serials);
 }
 
+// Calls a function with each column that a foreign key binds, the key, and the position of the
+// column in it; nullptr: there is no such column.
+template <typename Function>
+void for_each_reference(const Definition &definition, const Function &function) {
+    for (int i = 0; i < list_length(definition.columns); ++i) {
+        auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (const Constraint *key = find(column->constraints, CONSTR_FOREIGN); key != nullptr)
+            function(column, key, 0);
+    }
+    for (int i = 0; i < list_length(definition.constraints); ++i) {
+        const auto *key = static_cast<Constraint *>(list_nth(definition.constraints, i));
+        for (int j = 0; key->contype == CONSTR_FOREIGN && j < list_length(key->fk_attrs); ++j)
+            function(find_column(definition, strVal(list_nth(key->fk_attrs, j))), key, j);
+    }
+}
+
 // Makes a column bigint if the foreign key binds it, as its position-th column, to IDs.
 void widen_reference(const Definition &definition, ColumnDef *column, const Constraint *key,
                      int position) {
-    if (column == nullptr || !is_small_integer(column) ||
-        find(column->constraints, CONSTR_DEFAULT) != nullptr ||
-        find(column->constraints, CONSTR_IDENTITY) != nullptr)
+    if (column == nullptr || !is_small_integer(column) || keeps_its_type(column))
         return;
     if (position > 0 && position >= list_length(key->pk_attrs))
         return;
@@ -165,6 +185,21 @@ void widen_reference(const Definition &definition, ColumnDef *column, const Cons
         make_bigint(column);
 }
 
+// Tells whether foreign keys of a new table bind a column to another, or to it one that stays
+// small. Then the event trigger has more to do than to convert a plain serial, which may run code
+// of others, and be refused: the column is left to it as it was written.
+bool is_bound(const Definition &definition, const ColumnDef *column) {
+    if (definition.table == nullptr)
+        return false;
+    bool found = false;
+    for_each_reference(definition, [&](ColumnDef *bound, const Constraint *key, int) {
+        found =
+            found || bound == column ||
+            (bound != nullptr && keeps_its_type(bound) && is_same(definition.table, key->pktable));
+    });
+    return found;
+}
+
 // An identity needs no right on its sequence, which a serial does: it stays where others get rights
 // on the new table by default. Then the event trigger grants those on the sequence, too.
 void make_serial_of_identity(const Definition &definition, ColumnDef *column) {
@@ -174,7 +209,8 @@ void make_serial_of_identity(const Definition &definition, ColumnDef *column) {
         find(column->constraints, CONSTR_NULL) != nullptr || !OidIsValid(integer_type(column)) ||
         get_user_default_acl(OBJECT_TABLE, GetUserId(), definition.schema) != nullptr)
         return;
-    List *others = list_delete_ptr(column->constraints, const_cast<Constraint *>(identity));
+    List *others =
+        list_delete_ptr(list_copy(column->constraints), const_cast<Constraint *>(identity));
     if (find(others, CONSTR_IDENTITY) != nullptr)
         return; // The server refuses a second one.
     column->constraints = others;
@@ -186,22 +222,16 @@ void widen(const Definition &definition) {
         return;
     for (int i = 0; i < list_length(definition.columns); ++i) {
         auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
+        if (is_bound(definition, column))
+            continue;
         if (is_serial(column->typeName, small_serials))
             make_serial(column);
         else
             make_serial_of_identity(definition, column);
     }
-    for (int i = 0; i < list_length(definition.columns); ++i) {
-        auto *column = static_cast<ColumnDef *>(list_nth(definition.columns, i));
-        if (const Constraint *key = find(column->constraints, CONSTR_FOREIGN); key != nullptr)
-            widen_reference(definition, column, key, 0);
-    }
-    for (int i = 0; i < list_length(definition.constraints); ++i) {
-        const auto *key = static_cast<Constraint *>(list_nth(definition.constraints, i));
-        for (int j = 0; key->contype == CONSTR_FOREIGN && j < list_length(key->fk_attrs); ++j)
-            widen_reference(definition, find_column(definition, strVal(list_nth(key->fk_attrs, j))),
-                            key, j);
-    }
+    for_each_reference(definition, [&](ColumnDef *column, const Constraint *key, int position) {
+        widen_reference(definition, column, key, position);
+    });
 }
 
 // Puts a part of a definition where it belongs; returns whether it is a column or a constraint.

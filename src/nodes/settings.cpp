@@ -66,7 +66,7 @@ int node() {
 }
 
 bool converts_new_columns() {
-    return convert_new_columns;
+    return convert_new_columns && row_security;
 }
 
 int node_for_registry() {

@@ -17,7 +17,7 @@ int node_for_registry();
 // palloc'd, or a constant.
 const char *how_to_unset_node();
 
-// Tells whether snowflake.convert_new_columns is on.
+// Tells whether snowflake.convert_new_columns is on, and the session does not restore a dump.
 bool converts_new_columns();
 
 // Defines the settings. The server calls on_change whenever the node may have changed. Called once,

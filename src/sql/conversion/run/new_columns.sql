@@ -6,8 +6,11 @@
 --
 -- The IDs are of the layout that the setting snowflake.layout_of_new_columns names.
 --
--- A session that restores or migrates makes thousands of tables, and plans the queries on each of them when there are few:
--- these use the indexes of the catalogs from the beginning.
+-- A database is restored as it was dumped, whatever its settings are: the commands of a dump turn row_security off, and with it
+-- the setting.
+--
+-- A session that migrates makes thousands of tables, and plans the queries on each of them when there are few: these use the
+-- indexes of the catalogs from the beginning.
 --
 -- All of it runs with the rights of whoever gave the command, and no error of a conversion ends that command:
 -- what cannot be converted is a WARNING. Lock timeouts and cancellations come out as they are.
@@ -73,17 +76,6 @@ BEGIN
                                           AND (used.sequence = s.oid OR used.name[cardinality(used.name)] = s.relname))
                   END
             ORDER BY 1;
-END
-$function$;
-
--- Tells whether a partitioned table may be one of a dump, which alters it to have an identity before it attaches the partitions.
-CREATE FUNCTION snowflake._is_restored_whole(tab regclass)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-    AS $function$
-BEGIN
-    RETURN EXISTS (SELECT FROM pg_class c WHERE c.oid = tab AND c.relkind = 'p' AND NOT c.relhassubclass)
-           AND NOT EXISTS (SELECT FROM pg_event_trigger_ddl_commands() command WHERE command.command_tag = 'CREATE TABLE');
 END
 $function$;
 
@@ -169,7 +161,7 @@ END
 $function$;
 
 -- Returns why a sequence of a new default is left as it is, for the rows that its tables have or may get; NULL: it is converted.
--- ALTER TABLE .. TYPE makes a default again, and a dump gives a column its default last, when the table is empty.
+-- ALTER TABLE .. TYPE makes a default again.
 CREATE FUNCTION snowflake._obstacle_of_rows(seq regclass, columns snowflake._conversion_column[])
     RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -181,9 +173,7 @@ BEGIN
         (SELECT format('Table %s, which has rows, had the column before.', d.refobjid::regclass)
              FROM pg_depend d
              WHERE d.classid = 'pg_class'::regclass AND d.objid = seq AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'a'
-               AND NOT snowflake._is_made_here(d.xmin) AND NOT snowflake._is_empty(d.refobjid)),
-        (SELECT format('The partitions that table %s may get have column %I as it is.', c.relid, c.attname)
-             FROM unnest(columns) c WHERE c.widened AND c.is_identity AND snowflake._is_restored_whole(c.relid) LIMIT 1));
+               AND NOT snowflake._is_made_here(d.xmin) AND NOT snowflake._is_empty(d.refobjid)));
 END
 $function$;
 
@@ -254,7 +244,7 @@ BEGIN
                 JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f' AND k.conparentid = 0
                 CROSS JOIN generate_subscripts(k.conkey, 1) i
                 JOIN pg_attribute own ON own.attrelid = k.conrelid AND own.attnum = k.conkey[i]
-                CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_small(own.atttypid) AND snowflake._is_made_here(k.xmin)
+                CROSS JOIN LATERAL (SELECT CASE WHEN snowflake._is_small(snowflake._base_type(own.atttypid)) AND snowflake._is_made_here(k.xmin)
                                                 THEN snowflake._source_of_ids(k.confrelid, k.confkey[i]) END
                                         OFFSET 0) source(seq)
                 WHERE source.seq IS NOT NULL
@@ -262,7 +252,7 @@ BEGIN
             SELECT k.conrelid, k.conkey[i], k.confrelid, small.seq, small.depth + 1
                 FROM small
                 JOIN pg_attribute here ON here.attrelid = small.relid AND here.attnum = small.attnum
-                                      AND snowflake._is_small(here.atttypid)
+                                      AND snowflake._is_small(snowflake._base_type(here.atttypid))
                 JOIN pg_constraint k ON k.confrelid = small.relid AND k.contype = 'f' AND k.conparentid = 0
                 JOIN generate_subscripts(k.confkey, 1) i ON k.confkey[i] = small.attnum
                 WHERE small.depth < 100 -- tables can refer to each other in a circle
@@ -271,7 +261,7 @@ BEGIN
         SELECT found.relid::regclass, a.attname, format_type(a.atttypid, -1), found.referenced::regclass, found.seq
             FROM (SELECT DISTINCT ON (x.relid, x.attnum) x.* FROM small x ORDER BY x.relid, x.attnum, x.depth) found
             JOIN pg_attribute a ON a.attrelid = found.relid AND a.attnum = found.attnum
-                               AND snowflake._is_small(a.atttypid) AND a.attinhcount = 0
+                               AND snowflake._is_small(snowflake._base_type(a.atttypid)) AND a.attinhcount = 0
             ORDER BY found.depth, 1, 2;
 END
 $function$;
@@ -319,10 +309,11 @@ CREATE FUNCTION snowflake._widen_new_reference(
 DECLARE
     what constant text := format('column %I of table %s is %s, and references snowflake IDs of table %s', attname, tab, type, referenced);
     failures_before constant bigint := snowflake._event_trigger_failures();
+    own_type constant oid := (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname);
     obstacle text;
     detail text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = tab AND a.attname = _widen_new_reference.attname) THEN
+    IF own_type IS NULL THEN
         RETURN; -- Somebody else's event trigger has taken it away.
     END IF;
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
@@ -331,9 +322,10 @@ BEGIN
         PERFORM snowflake._warn_of_unconverted(what, obstacle, format('If you trust that code: ALTER TABLE %s ALTER COLUMN %I TYPE bigint;', tab, attname));
         RETURN;
     END IF;
-    IF NOT snowflake._is_empty(tab) THEN
-        PERFORM snowflake._warn_of_unconverted(what, format('Table %s, which has rows, would be rewritten.', tab),
-                                               snowflake._widen_command(tab, attname, seq) || ';');
+    detail := CASE WHEN NOT snowflake._is_small(own_type) THEN format('The column would lose its domain %s.', type)
+                   WHEN NOT snowflake._is_empty(tab) THEN format('Table %s, which has rows, would be rewritten.', tab) END;
+    IF detail IS NOT NULL THEN
+        PERFORM snowflake._warn_of_unconverted(what, detail, snowflake._widen_command(tab, attname, seq) || ';');
         RETURN;
     END IF;
     PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
@@ -363,7 +355,7 @@ BEGIN
             FROM pg_depend d
             JOIN pg_attribute o ON o.attrelid = source AND o.attnum = d.refobjsubid
             JOIN pg_attribute a ON a.attrelid = made AND a.attname = o.attname AND NOT a.attisdropped
-                               AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+                               AND a.atttypid = 'bigint'::regtype AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = source AND d.refobjsubid > 0
               AND d.classid = 'pg_class'::regclass AND d.deptype = 'a'
               AND d.objid = snowflake._source_of_ids(source, o.attnum)
@@ -390,15 +382,16 @@ BEGIN
     PERFORM snowflake._convert_new_sequence(seq, caller_search_path) FROM snowflake._new_sequences(tables) seq;
     IF EXISTS (SELECT FROM unnest(tables) t
                    JOIN pg_constraint k ON k.conrelid = t AND k.contype = 'f'
-                   JOIN pg_attribute a ON a.attrelid = t AND a.attnum = ANY (k.conkey) AND snowflake._is_small(a.atttypid)) THEN
+                   JOIN pg_attribute a ON a.attrelid = t AND a.attnum = ANY (k.conkey)
+                                      AND snowflake._is_small(snowflake._base_type(a.atttypid))) THEN
         PERFORM snowflake._widen_new_reference(r.tab, r.attname, r.type, r.referenced, r.seq, caller_search_path)
             FROM snowflake._small_references(tables) r;
     END IF;
 END
 $function$;
 
--- Converts new columns if the setting snowflake.convert_new_columns is on. With the setting off it has looked at a
--- setting, and done nothing else. It is not in C: without the library of the extension every command that makes a
+-- Converts new columns if the setting snowflake.convert_new_columns is on, unless a dump is restored. With the setting off it has
+-- looked at settings, and done nothing else. It is not in C: without the library of the extension every command that makes a
 -- table would fail. It has no search_path of its own, so that it can pass on that of the caller, and looks up no
 -- name without its schema.
 CREATE FUNCTION snowflake._convert_new_columns()
@@ -408,7 +401,8 @@ CREATE FUNCTION snowflake._convert_new_columns()
 DECLARE
     setting constant pg_catalog.text := pg_catalog.current_setting('snowflake.convert_new_columns', true);
 BEGIN
-    IF setting IS NULL OR pg_catalog.texteq(setting, '') OR pg_catalog.texteq(setting, 'off') THEN
+    IF setting IS NULL OR pg_catalog.texteq(setting, '') OR pg_catalog.texteq(setting, 'off')
+       OR pg_catalog.texteq(pg_catalog.current_setting('row_security'), 'off') THEN
         RETURN;
     ELSIF setting::pg_catalog.bool THEN
         IF NOT pg_catalog.has_schema_privilege('snowflake', 'USAGE') THEN
