@@ -32,11 +32,14 @@ BEGIN
     IF NOT concerns_extension THEN
         RETURN;
     END IF;
-    -- The server refuses this by itself, and does not say what to do. The library, which tells whose support function it is,
-    -- may be gone.
+    -- The server refuses this by itself, and does not say what to do. The library, which tells whose support function it is, and
+    -- reads checks below, may be gone.
     IF (SELECT prosupport <> 0 FROM pg_proc WHERE oid = 'pg_catalog.nextval(regclass)'::regprocedure) THEN
         RAISE NOTICE 'the server''s own nextval needs the extension snowflake while it is redirected'
             USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = 'snowflake._keep_shadow()'::regprocedure) THEN
+        RETURN;
     END IF;
     -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same. What is only a stranger's to cancel
     -- keeps nobody from dropping the extension.
