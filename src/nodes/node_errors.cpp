@@ -75,6 +75,15 @@ using registry::StoredAct;
     pg_unreachable();
 }
 
+// Returns the hint for an instance that has lost a number: the one that it uses, or one that it has
+// reserved, or had by an earlier setting.
+const char *how_to_do_without(const StoredAct &own, int node) {
+    const bool is_used =
+        own.kind == Kind::claim || (own.kind == Kind::setting && settings::node() == node);
+    return is_used ? how_to_claim_another()
+                   : psprintf("To give it up: SELECT snowflake.release_node(%d);", node);
+}
+
 void report_rival(const registry::Registry &registry, const StoredAct &own, const StoredAct &rival,
                   int node) {
     ereport(WARNING,
@@ -86,9 +95,10 @@ void report_rival(const registry::Registry &registry, const StoredAct &own, cons
                 time_text(registry.counts_from(own, node))),
             registry.goes_before(own, rival, node)
                 ? errhint("The other stops once it hears of this. If it does not receive "
-                          "snowflake.nodes from here, run there: SELECT snowflake.release_node(); "
-                          "SELECT snowflake.claim_node();")
-                : errhint("%s", how_to_claim_another()));
+                          "snowflake.nodes from here, run there: "
+                          "SELECT snowflake.release_node(%d); SELECT snowflake.claim_node();",
+                          node)
+                : errhint("%s", how_to_do_without(own, node)));
 }
 
 void report_copy(const StoredAct &counterpart) {

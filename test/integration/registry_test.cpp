@@ -188,6 +188,35 @@ TEST(Joining, SettlesADoubleClaimAndTellsBoth) {
     expect_no_equal_ids(north, south);
 }
 
+// A server has a number by its setting, and then another by a claim. The first is lost to another
+// server: both are told to give that one up, until it is done.
+TEST(Joining, NamesAFormerNumberThatIsLost) {
+    const Server north(0, settings);
+    const Server south(1, settings);
+    create(north);
+    Session(north).run("SELECT snowflake.claim_node(1)");
+    create(south);
+    Session(south).run("ALTER DATABASE postgres SET snowflake.node = 0");
+    Session(south).run("SELECT snowflake.claim_node(2)");
+    const std::string lost = "SELECT count(*) FROM snowflake.cluster WHERE lost_to IS NOT NULL";
+    join({north}, {south});
+    wait_for(north, lost, "1");
+    wait_for(south, lost, "1");
+    EXPECT_TRUE(has_logged(south, "HINT:  To give it up: SELECT snowflake.release_node(1);"));
+    EXPECT_TRUE(has_logged(north, "run there: SELECT snowflake.release_node(1);"));
+    const std::string mend =
+        Session(south).text("SELECT command FROM snowflake.check() WHERE object = 'node 1'");
+    EXPECT_EQ(mend, "SELECT snowflake.release_node(1)");
+    EXPECT_NE(Session(north)
+                  .text("SELECT command FROM snowflake.check() WHERE object = 'node 1'")
+                  .find("SELECT snowflake.release_node(1);"),
+              std::string::npos);
+    Session(south).run(mend);
+    wait_for(north, lost, "0");
+    EXPECT_EQ(Session(south).number(lost), 0);
+    EXPECT_EQ(Session(south).number(node), 2);
+}
+
 // Lets a server say nothing of itself when it is joined to another.
 const std::string say_nothing_when_joined = "ALTER EVENT TRIGGER _snowflake_subscription DISABLE";
 

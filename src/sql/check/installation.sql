@@ -42,14 +42,16 @@ BEGIN
         SELECT 'warning',
                CASE WHEN c.last_node > c.node THEN format('nodes %s to %s', c.node, c.last_node) ELSE format('node %s', c.node) END,
                format('claimed by %I as well as by %I, which has the better claim', c.name, c.lost_to),
-               format(CASE c.kind
-                          WHEN 'lease' THEN '-- On %I: SELECT snowflake.release_node(n) FROM generate_series(%s, %s) n'
-                          WHEN 'setting' THEN '-- On %I: take snowflake.node out of the settings; then, in a new session: '
-                                               'SELECT snowflake.claim_node()'
-                          ELSE '-- On %I: SELECT snowflake.release_node(); SELECT snowflake.claim_node()' END,
-                      c.name, c.node, c.last_node)
+               CASE WHEN c.is_this_instance THEN '' ELSE format('-- On %I: ', c.name) END
+               || CASE WHEN c.kind = 'setting' AND NOT c.is_this_instance
+                       THEN 'take snowflake.node out of the settings; then, in a new session: ' ELSE '' END
+               || format(CASE WHEN c.node = c.last_node THEN 'SELECT snowflake.release_node(%s)'
+                              ELSE 'SELECT snowflake.release_node(n) FROM generate_series(%s, %s) n' END, c.node, c.last_node)
+               || CASE WHEN c.kind = 'lease' OR c.is_this_instance THEN '' ELSE '; SELECT snowflake.claim_node()' END
             FROM numbered c
-            WHERE c.lost_to IS NOT NULL AND NOT c.is_this_instance AND c.kind <> 'copy'
+            -- What is wrong with the number that this instance uses stands above.
+            WHERE c.lost_to IS NOT NULL AND c.kind <> 'copy'
+              AND (NOT c.is_this_instance OR c.kind = 'lease' OR c.kind = 'setting' AND c.node IS DISTINCT FROM setting)
         UNION ALL
         SELECT 'warning', 'this instance', 'it receives rows of other servers, but not their node numbers',
                '-- For each of them: CREATE SUBSCRIPTION name CONNECTION ''...'' PUBLICATION snowflake_nodes'
