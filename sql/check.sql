@@ -65,6 +65,13 @@ SELECT system_identifier FROM pg_control_system() \gset
 SELECT oid FROM pg_database WHERE datname = current_database() \gset
 CALL arrives(5, 'twin', clock_timestamp() + interval '1 hour', :system_identifier, :oid);
 SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
+ROLLBACK TO as_it_is;
+-- A number for node leases that this instance has lost.
+SELECT snowflake.reserve_nodes(20, 22);
+CALL arrives(21, 'south', '2024-01-01', 6, 6);
+SELECT finding ~ 'better claim' AS is_lost, command FROM snowflake.check() WHERE object <> 'node 1000';
+SELECT node FROM snowflake.release_node(21);
+SELECT * FROM snowflake.check() WHERE object <> 'node 1000';
 ROLLBACK;
 \pset format aligned
 
@@ -167,6 +174,25 @@ SELECT * FROM findings;
 SELECT table_name, column_name, data_type, domain_name FROM information_schema.columns
     WHERE table_name IN ('payments', 'payments_seen', 'letters') AND table_schema = 'checked' ORDER BY 1, 2;
 DROP TABLE payments, letters CASCADE;
+-- So it does where the server would forget something: a name, the settings and the comment of a partition's index.
+CREATE TABLE shipments (order_id integer REFERENCES orders, day integer) PARTITION BY LIST (day);
+CREATE TABLE shipments_1 PARTITION OF shipments FOR VALUES IN (1);
+CREATE INDEX ON shipments (order_id);
+ALTER INDEX shipments_1_order_id_idx RENAME TO named;
+ALTER INDEX named SET (fillfactor = 50);
+COMMENT ON INDEX named IS 'mine';
+SELECT * FROM findings;
+CALL mend('shipments');
+SELECT * FROM findings;
+SELECT pg_get_indexdef('named'::regclass), obj_description('named'::regclass);
+DROP TABLE shipments;
+-- A user has numbers as large as IDs are.
+CREATE TABLE bills (id bigserial);
+SELECT setval('bills_id_seq', snowflake.make_id('2024-01-01', min(number), 0)) > 0 AS set
+    FROM generate_series(1, 1023) number
+    WHERE NOT EXISTS (SELECT FROM snowflake.nodes n WHERE number BETWEEN n.node AND n.last_node);
+SELECT * FROM findings;
+DROP TABLE bills;
 -- A bigint sequence ends where the numbers of its column do.
 CREATE SEQUENCE numbers;
 CREATE TABLE numbered (id smaller DEFAULT nextval('numbers'));

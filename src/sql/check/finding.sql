@@ -40,7 +40,7 @@ DECLARE
     command constant text := snowflake._widen_command(tab, col, seq);
 BEGIN
     RETURN coalesce('-- ' || (SELECT o FROM snowflake._obstacles_of_widening(snowflake._column_to_widen(tab, col)) o LIMIT 1),
-                    CASE WHEN command = alone AND snowflake._is_held(tab, col)
+                    CASE WHEN command = alone AND EXISTS (SELECT FROM snowflake._dependents_of_column(tab, col) WHERE NOT is_rebuilt)
                          THEN '-- Drop what uses it, and make it again afterwards: ' || alone END,
                     snowflake._typed_by_holder(snowflake._owner(tab), command));
 END

@@ -14,13 +14,6 @@ CREATE FUNCTION snowflake._glimpse_greatest_value(tab regclass, attnum smallint)
     AS 'MODULE_PATHNAME', 'snowflake_glimpse_greatest_value'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Tells whether a number is likely to be an ID of the default layout that was made already.
-CREATE FUNCTION snowflake._is_like_an_id(number bigint)
-    RETURNS boolean
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN NOT snowflake._is_count(number)
-           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day');
-
 -- Tells whether to read a table would mean to wait for another session.
 CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
     RETURNS boolean
@@ -28,6 +21,27 @@ CREATE FUNCTION snowflake._is_locked_against_readers(tab regclass)
     RETURN EXISTS (SELECT FROM pg_locks l
                        WHERE l.relation = tab AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
                          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()));
+
+-- Tells whether a number is likely to be an ID of the default layout that was made already.
+CREATE FUNCTION snowflake._is_like_an_id(number bigint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN NOT snowflake._is_count(number)
+           AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day');
+
+-- Tells whether an ID of the default layout bears a number that this instance, or another that it knows, has had.
+CREATE FUNCTION snowflake._is_of_known_node(id bigint)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    AS $function$
+DECLARE
+    number constant integer := snowflake.get_node(id);
+BEGIN
+    RETURN number::text = current_setting('snowflake.node')
+           OR NOT snowflake._is_locked_against_readers('snowflake.nodes')
+              AND EXISTS (SELECT FROM snowflake.nodes n WHERE number BETWEEN n.node AND n.last_node);
+END
+$function$;
 
 -- Describes a column.
 CREATE FUNCTION snowflake._column(tab regclass, attname name)

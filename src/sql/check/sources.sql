@@ -128,17 +128,18 @@ END
 $function$;
 
 -- Finds columns that hold snowflake IDs and take other numbers now. A migration tool may have put a serial or an
--- identity in the place of what was converted.
+-- identity in the place of what was converted. Numbers as large that no known node has made may be a user's own.
 CREATE FUNCTION snowflake._findings_of_replaced_sequences()
     RETURNS SETOF snowflake._finding
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT 'error', snowflake._column(numbered.relid, numbered.attname),
+        SELECT CASE WHEN had_ids OR found.is_certain THEN 'error' ELSE 'notice' END, snowflake._column(numbered.relid, numbered.attname),
                format('it %s snowflake IDs, and takes the numbers of sequence %s, which is not converted',
-                      CASE WHEN numbered.had_ids THEN 'had' ELSE 'holds' END, numbered.seq),
-               snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
+                      CASE WHEN had_ids THEN 'had' WHEN found.is_certain THEN 'holds' ELSE 'may hold' END, numbered.seq),
+               CASE WHEN had_ids OR found.is_certain THEN '' ELSE '-- If it does: ' END
+               || snowflake._typed_by_holder(snowflake._owner(numbered.seq), snowflake._convert_command(numbered.seq))
             FROM (SELECT q.seqrelid::regclass AS seq, a.attrelid::regclass AS relid, a.attnum, a.attname,
                          -- The column has a converted sequence, which an identity has replaced.
                          EXISTS (SELECT FROM pg_depend o JOIN pg_sequence owned ON owned.seqrelid = o.objid
@@ -162,9 +163,13 @@ BEGIN
                         AND EXISTS (SELECT FROM snowflake._sequence_uses('pg_attrdef', f.oid) used
                                         WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
             JOIN pg_class s ON s.oid = numbered.seq AND NOT pg_is_other_temp_schema(s.relnamespace)
-            WHERE numbered.had_ids
-               OR snowflake._is_like_an_id(snowflake._glimpse_last_value(numbered.seq))
-               OR snowflake._is_like_an_id(snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum));
+            CROSS JOIN LATERAL (
+                SELECT bool_or(snowflake._is_of_known_node(x.number))
+                    FROM (VALUES (snowflake._glimpse_last_value(numbered.seq)),
+                                 (snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum))) x(number)
+                    WHERE snowflake._is_like_an_id(x.number)
+            ) found(is_certain) -- NULL: no number is like an ID
+            WHERE had_ids OR found.is_certain IS NOT NULL;
 END
 $function$;
 

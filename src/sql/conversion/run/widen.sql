@@ -107,19 +107,18 @@ CREATE FUNCTION snowflake._widen_command(tab regclass, col name)
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN pg_catalog.format('SELECT snowflake._widen(%L, %L)', tab, col);
 
--- Tells whether the server refuses to alter a column because views, triggers, policies and the like use it.
-CREATE FUNCTION snowflake._is_held(tab regclass, col name)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+-- Returns what uses a column so that the server refuses to widen it, or makes it again without all that it had.
+CREATE FUNCTION snowflake._dependents_of_column(tab regclass, col name)
+    RETURNS SETOF snowflake._conversion_dependent
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
-    RETURN EXISTS (SELECT FROM snowflake._conversion_dependents(snowflake._with_heirs(snowflake._column_to_widen(tab, col))) d
-                       WHERE NOT d.is_rebuilt);
+    RETURN QUERY SELECT * FROM snowflake._conversion_dependents(snowflake._with_heirs(snowflake._column_to_widen(tab, col)));
 END
 $function$;
 
 -- Returns the command that makes a column bigint that holds copies of the IDs of a sequence. The conversion of the sequence takes
--- what uses the column out of the way, and makes it again, unless the column is a stranger's.
+-- what uses the column out of the way, and makes it again as it was, unless the column is a stranger's.
 CREATE FUNCTION snowflake._widen_command(
         tab regclass, col name,
         seq regclass) -- NULL: that is not certain
@@ -128,7 +127,7 @@ CREATE FUNCTION snowflake._widen_command(
     AS $function$
 BEGIN
     IF NOT snowflake._is_id_seq(seq) AND snowflake._is_taken_along(snowflake._owner(seq), snowflake._owner(tab))
-       AND snowflake._is_held(tab, col) THEN
+       AND EXISTS (SELECT FROM snowflake._dependents_of_column(tab, col)) THEN
         RETURN snowflake._convert_command(seq);
     END IF;
     RETURN snowflake._widen_command(tab, col);
