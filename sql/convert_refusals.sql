@@ -286,6 +286,16 @@ SELECT table_name, column_name FROM information_schema.columns
 SELECT relname FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid
     WHERE relnamespace = 'refused'::regnamespace AND seqincrement <> 1 ORDER BY relname COLLATE "C";
 
+-- An index for which bigint is no type: the error names the command.
+CREATE ACCESS METHOD refusals_of_integers TYPE INDEX HANDLER hashhandler;
+CREATE OPERATOR CLASS integers_only DEFAULT FOR TYPE integer USING refusals_of_integers AS OPERATOR 1 =, FUNCTION 1 hashint4(integer);
+CREATE TABLE integers (id serial);
+CREATE INDEX ON integers USING refusals_of_integers (id);
+SELECT snowflake.convert_sequence_to_snowflake('integers_id_seq');
+DROP TABLE integers;
+DROP OPERATOR FAMILY integers_only USING refusals_of_integers;
+DROP ACCESS METHOD refusals_of_integers;
+
 SET client_min_messages = warning;
 DROP SCHEMA refused, closed CASCADE;
 DROP ROLE regress_snowflake_owner, regress_snowflake_other;

@@ -89,11 +89,8 @@ EXCEPTION
          OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception OR program_limit_exceeded THEN
         IF snowflake._is_of_the_system(SQLSTATE, failures_before) THEN
             RAISE;
-        ELSIF SQLSTATE IN ('42P01', '42703', '42704') THEN
-            IF has_failed THEN
-                RETURN NULL; -- The object is missing because a step before could not make it.
-            END IF;
-            RAISE;
+        ELSIF has_failed AND SQLSTATE IN ('42P01', '42703', '42704') THEN
+            RETURN NULL; -- The object is missing because a step before could not make it.
         END IF;
         RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM);
 END
