@@ -498,6 +498,25 @@ SELECT object FROM snowflake.check() WHERE object ~ 'left_over';
 INSERT INTO left_over VALUES (1);
 DROP TABLE left_over;
 
+-- A table that is renamed when all is built, and an index that is altered: their twins are built anew.
+CREATE TABLE named (id serial PRIMARY KEY);
+CREATE TABLE naming (id serial PRIMARY KEY, named_id integer REFERENCES named);
+INSERT INTO named DEFAULT VALUES;
+INSERT INTO naming (named_id) VALUES (1);
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+\set ECHO all
+ALTER TABLE named RENAME TO renamed;
+ALTER INDEX named_pkey SET (fillfactor = 50);
+SELECT regexp_replace(step, 'snowflake_[0-9a-f]{16}', 'twin', 'g') AS step FROM steps('named_id_seq') step;
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+\d renamed
+\d naming
+DROP TABLE renamed, naming;
+
 -- A name that the catalog keeps as bytes.
 CREATE TABLE "back\slash" (id serial PRIMARY KEY);
 SELECT snowflake._add_shadows('"back\slash_id_seq"', '"back\slash"');

@@ -58,6 +58,29 @@ BEGIN
 END
 $function$;
 
+-- Returns the steps that drop indexes that have become no twins, and the foreign keys that use them, which are added again.
+CREATE FUNCTION snowflake._preparations_of_orphans(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH orphan AS MATERIALIZED (SELECT * FROM snowflake._orphans(work))
+        SELECT step.*
+            FROM orphan o
+            CROSS JOIN LATERAL (
+                SELECT 1, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname), 'uses an index that is dropped'
+                    FROM (SELECT t.twin FROM unnest(work.keys) t UNION SELECT x.object FROM orphan x) made(oid)
+                    JOIN pg_constraint k ON k.oid = made.oid AND k.conindid = o.object
+                UNION ALL
+                SELECT 2, format('DROP INDEX CONCURRENTLY %s', o.object::regclass), 'was built for another index, or another table name'
+            ) x(turn, command, effect)
+            CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect) step
+            WHERE o.class = 'pg_class'::regclass
+            ORDER BY o.object, x.turn;
+END
+$function$;
+
 -- Returns the steps that build indexes on shadow columns. Unique ones that no foreign key needs are built after the keys: INSERT ...
 -- ON CONFLICT may fail from then on, see _online_remarks(). One with expressions has statistics, which are collected before the keys.
 CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing, after_keys boolean)
@@ -115,6 +138,9 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    dropped constant oid[] := ARRAY(SELECT k.oid FROM snowflake._orphans(work) o JOIN pg_constraint k ON k.conindid = o.object
+                                        WHERE o.class = 'pg_class'::regclass); -- see _preparations_of_orphans()
 BEGIN
     RETURN QUERY
         SELECT step.*
@@ -124,14 +150,14 @@ BEGIN
                 format('SELECT snowflake._add_key(%L, %L, %L)', (work.part).seq, t.relid, t.name), snowflake._owner(t.relid),
                 format('adds a foreign key of the new columns, NOT VALID; ACCESS EXCLUSIVE lock on %s, briefly',
                        concat_ws(' and ', t.relid, nullif(k.confrelid, t.relid)::regclass))) step
-            WHERE t.twin IS NULL
+            WHERE t.twin IS NULL OR t.twin = ANY (dropped)
             ORDER BY t.ordinality;
     RETURN QUERY
         SELECT step.*
             FROM unnest(work.keys) WITH ORDINALITY t
             JOIN pg_constraint k ON k.oid = t.original
             CROSS JOIN LATERAL snowflake._validation_step(t.relid, t.name) step
-            WHERE k.convalidated AND NOT t.is_ready
+            WHERE k.convalidated AND (NOT t.is_ready OR t.twin = ANY (dropped))
             ORDER BY t.ordinality;
 END
 $function$;
@@ -145,6 +171,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_shadows(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_views(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_orphans(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work, after_keys => false);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);

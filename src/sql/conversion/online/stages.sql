@@ -14,6 +14,7 @@ BEGIN
         SELECT x.command FROM snowflake._preparations_of_shadows(work) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_views(work) x WHERE stage IN ('fill', 'swap')
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_orphans(work) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => false) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap'
         UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => true) x WHERE stage IN ('fill', 'swap')

@@ -260,26 +260,18 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that drop the twins of originals that are gone. Whoever may reference a table can give a foreign key on a
--- table of his own such a name.
+-- Returns the steps that drop the twins of checks and foreign keys that are gone.
 CREATE FUNCTION snowflake._swap_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT step.*
-            FROM unnest(work.shadows) s
-            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
-            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
-                                     AND k.conrelid IN (SELECT x.relid FROM unnest(work.shadows) x)
-            LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
-            CROSS JOIN LATERAL snowflake._step(
-                CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.oid::regclass)
-                     ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) END,
-                snowflake._owner(coalesce(k.conrelid, s.relid))) step
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'
-              AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
+        SELECT step.*
+            FROM snowflake._orphans(work) o
+            JOIN pg_constraint k ON o.class = 'pg_constraint'::regclass AND k.oid = o.object
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname),
+                                               snowflake._owner(k.conrelid)) step;
 END
 $function$;
 

@@ -398,6 +398,25 @@ BEGIN
 END
 $function$;
 
+-- Finds the twins of originals that are gone, or were altered or renamed with their table since. Whoever may reference a table can
+-- give a foreign key on a table of his own such a name.
+CREATE FUNCTION snowflake._orphans(work snowflake._shadowing, OUT class oid, OUT object oid)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT d.classid, d.objid
+            FROM unnest(work.shadows) s
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
+            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
+                                     AND k.conrelid IN (SELECT x.relid FROM unnest(work.shadows) x)
+            LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'
+              AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
+END
+$function$;
+
 -- Returns the step that adds a foreign key between shadow columns, unless it is there. The step is short: _validate()
 -- checks the rows later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part, tab regclass, twin name)
