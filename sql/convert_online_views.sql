@@ -73,7 +73,9 @@ CREATE TABLE contents AS SELECT * FROM present;
 SELECT name, count(*) FROM contents GROUP BY 1 ORDER BY 1;
 
 SELECT * FROM left_to_do();
+SET default_transaction_isolation = serializable;
 SELECT command FROM snowflake.conversion_plan('items_id_seq', online => true) WHERE command IS NOT NULL \gexec
+RESET default_transaction_isolation;
 -- What is different: the types, and what a view is printed like whose tables have columns of other names.
 \pset format unaligned
 SELECT relname, unnest(ARRAY[b.columns, a.columns]) AS columns FROM before b JOIN described a USING (relname) WHERE a.columns <> b.columns

@@ -162,8 +162,9 @@ DECLARE
 BEGIN
     PERFORM snowflake._require_no_obstacles(part);
     state := snowflake._state_of_tables(part);
-    -- The plan is made as a whole, before its first command changes what it is made from.
-    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(part) s);
+    -- The plan is made as a whole, before its first command changes what it is made from. A rehearsal fills no materialized view.
+    state.plan := ARRAY(SELECT s FROM snowflake._conversion_steps(part) s
+                            WHERE NOT is_rehearsal OR s.command IS NULL OR s.command NOT LIKE 'REFRESH MATERIALIZED VIEW %');
     IF is_rehearsal
        OR snowflake._is_large((SELECT sum(s.size) FROM unnest(state.plan) s WHERE s.rewrites IS NOT NULL)::bigint) THEN
         state.emptied := snowflake._tables_to_empty(part.columns);
