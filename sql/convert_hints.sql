@@ -62,6 +62,7 @@ DROP FUNCTION fill_it, last_one, right_one, other_one;
 CREATE VIEW ids AS SELECT sum(l.category_id) / 2, count(*) FROM "Order Lines" l GROUP BY l.id;
 CREATE RULE sums AS ON DELETE TO categories DO ALSO SELECT sum(DISTINCT old.id * 2) AS sum, sum(id) FROM "Order Lines";
 CREATE FUNCTION halves() RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT SUM (id) / 2 FROM categories); END $$;
+CREATE FUNCTION too_small() RETURNS integer LANGUAGE sql BEGIN ATOMIC SELECT max(id) FROM categories; END;
 CREATE FUNCTION in_body() RETURNS numeric LANGUAGE sql BEGIN ATOMIC SELECT sum(id) FROM categories; END;
 CREATE VIEW no_sum AS SELECT id, sum(length(item)) FROM categories GROUP BY id;
 CREATE FUNCTION no_sum() RETURNS numeric LANGUAGE sql AS 'SELECT sum(1) /* sum(id) */ FROM categories WHERE id > 1';

@@ -16,6 +16,15 @@ CREATE FUNCTION snowflake._names_word(source text, word name)
     RETURN CASE WHEN strpos(lower(source), lower(word::text)) = 0 THEN false
                 ELSE source ~* (E'(^|\\W)' || regexp_replace(word::text, E'(\\W)', E'\\\\\\1', 'g') || E'($|\\W)') END;
 
+-- Tells whether a routine names a table in its text, or a column of it in a body of standard SQL.
+CREATE FUNCTION snowflake._reads_key(routine oid, source text, tab oid, relname name, attnum smallint)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN snowflake._names_word(source, relname)
+           OR EXISTS (SELECT FROM pg_depend d
+                          WHERE d.classid = 'pg_proc'::regclass AND d.objid = routine
+                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = tab AND d.refobjsubid = attnum);
+
 -- Returns the text of a routine without comments.
 CREATE FUNCTION snowflake._without_comments(source text)
     RETURNS text
@@ -87,7 +96,7 @@ BEGIN
             WHERE (coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype
                    && ARRAY['smallint'::regtype::oid, 'integer'::regtype::oid]
                    OR body.source ~* '\m(int|int2|int4|integer|smallint)\M')
-              AND (snowflake._names_word(body.source, k.relname)
+              AND (snowflake._reads_key(p.oid, body.source, k.oid, k.relname, c.attnum)
                    OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = k.oid AND g.tgfoid = p.oid))
             GROUP BY p.oid;
 END

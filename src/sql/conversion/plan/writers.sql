@@ -70,10 +70,7 @@ BEGIN
             JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
             WHERE r.mode IN ('t', 'o', 'b') AND snowflake._is_small(r.type)
               AND r.name = ANY (snowflake._copy_names(t.relname, c.attname))
-              AND (snowflake._names_word(body.source, t.relname)
-                   OR EXISTS (SELECT FROM pg_depend d
-                                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-                                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum));
+              AND snowflake._reads_key(p.oid, body.source, c.relid, t.relname, c.attnum);
 END
 $function$;
 
