@@ -419,7 +419,7 @@ BEGIN
             FROM snowflake._altered_with(columns) x
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = x.member AND d.refobjsubid = x.attnum
             LEFT JOIN pg_index i ON d.classid = 'pg_class'::regclass AND i.indexrelid = d.objid
-            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.contype <> 'f'
+            LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.contype NOT IN ('f', 'n')
             WHERE i.indexrelid IS NOT NULL OR k.oid IS NOT NULL OR d.classid = 'pg_statistic_ext'::regclass;
 END
 $function$;
