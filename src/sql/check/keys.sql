@@ -30,7 +30,7 @@ CREATE FUNCTION snowflake._is_like_an_id(number bigint)
            AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day');
 
 -- Tells whether an ID of the default layout bears a number that this instance, or another that it knows, has had.
-CREATE FUNCTION snowflake._is_of_known_node(id bigint)
+CREATE FUNCTION snowflake._is_of_known_instance(id bigint)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
     AS $function$

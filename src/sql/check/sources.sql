@@ -164,7 +164,7 @@ BEGIN
                                         WHERE used.sequence = q.seqrelid AND used.callee = 'pg_catalog.nextval')) numbered
             JOIN pg_class s ON s.oid = numbered.seq AND NOT pg_is_other_temp_schema(s.relnamespace)
             CROSS JOIN LATERAL (
-                SELECT bool_or(snowflake._is_of_known_node(x.number))
+                SELECT bool_or(snowflake._is_of_known_instance(x.number))
                     FROM (VALUES (snowflake._glimpse_last_value(numbered.seq)),
                                  (snowflake._glimpse_greatest_value(numbered.relid, numbered.attnum))) x(number)
                     WHERE snowflake._is_like_an_id(x.number)
