@@ -516,6 +516,35 @@ SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true) WH
 \d renamed
 \d naming
 DROP TABLE renamed, naming;
+-- A sequence that is renamed, or whose triggers were switched off, and columns that are renamed as well.
+CREATE TABLE named (id serial PRIMARY KEY);
+CREATE TABLE naming (id serial PRIMARY KEY, named_id integer REFERENCES named);
+INSERT INTO named DEFAULT VALUES;
+INSERT INTO naming (named_id) VALUES (1);
+SET snowflake.convert_new_columns = on;
+\set ECHO none
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+\o
+\set ECHO all
+RESET snowflake.convert_new_columns;
+ALTER SEQUENCE named_id_seq RENAME TO other_name;
+ALTER TABLE named RENAME id TO key;
+ALTER TABLE named DISABLE TRIGGER ALL;
+ALTER TABLE named ENABLE TRIGGER ALL;
+ALTER TABLE naming RENAME named_id TO other_id;
+SELECT table_name, column_name, new_column FROM snowflake.conversions;
+\set ECHO none
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('other_name', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\o
+\set ECHO all
+\d named
+\d naming
+INSERT INTO named DEFAULT VALUES;
+INSERT INTO naming (other_id) SELECT max(key) FROM named RETURNING snowflake.get_node(other_id);
+DROP TABLE named, naming;
 
 -- A name that the catalog keeps as bytes.
 CREATE TABLE "back\slash" (id serial PRIMARY KEY);

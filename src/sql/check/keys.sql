@@ -29,7 +29,7 @@ CREATE FUNCTION snowflake._is_like_an_id(number bigint)
     RETURN NOT snowflake._is_count(number)
            AND number < snowflake.from_timestamp(clock_timestamp() + interval '1 day');
 
--- Tells whether an ID of the default layout bears a number that this instance, or another that it knows, has had.
+-- Tells whether an ID of the default layout bears a number that this instance, or another that it knows, has.
 CREATE FUNCTION snowflake._is_of_known_instance(id bigint)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
@@ -37,9 +37,10 @@ CREATE FUNCTION snowflake._is_of_known_instance(id bigint)
 DECLARE
     number constant integer := snowflake.get_node(id);
 BEGIN
-    RETURN number::text = current_setting('snowflake.node')
-           OR NOT snowflake._is_locked_against_readers('snowflake.nodes')
-              AND EXISTS (SELECT FROM snowflake.nodes n WHERE number BETWEEN n.node AND n.last_node);
+    RETURN number > 0
+           AND (number::text = current_setting('snowflake.node')
+                OR NOT snowflake._is_locked_against_readers('snowflake.nodes')
+                   AND EXISTS (SELECT FROM snowflake.cluster c WHERE number BETWEEN c.node AND c.last_node));
 END
 $function$;
 

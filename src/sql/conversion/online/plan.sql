@@ -58,26 +58,29 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that drop indexes that have become no twins, and the foreign keys that use them, which are added again.
+-- Returns the steps that drop indexes that have become no twins, behind the foreign keys that use them.
 CREATE FUNCTION snowflake._preparations_of_orphans(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH orphan AS MATERIALIZED (SELECT * FROM snowflake._orphans(work))
         SELECT step.*
-            FROM orphan o
-            CROSS JOIN LATERAL (
-                SELECT 1, format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname), 'uses an index that is dropped'
-                    FROM (SELECT t.twin FROM unnest(work.keys) t UNION SELECT x.object FROM orphan x) made(oid)
-                    JOIN pg_constraint k ON k.oid = made.oid AND k.conindid = o.object
-                UNION ALL
-                SELECT 2, format('DROP INDEX CONCURRENTLY %s', o.object::regclass), 'was built for another index, or another table name'
-            ) x(turn, command, effect)
-            CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect) step
+            FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._drop_key(%L, %L, %L)', (work.part).seq, k.conrelid::regclass, k.conname),
+                snowflake._owner(k.conrelid),
+                format('drops a foreign key that uses another index than it should; ACCESS EXCLUSIVE lock on %s, briefly',
+                       concat_ws(' and ', k.conrelid::regclass, nullif(k.confrelid, k.conrelid)::regclass))) step
+            WHERE k.oid = ANY (snowflake._keys_on_orphans(work))
+            ORDER BY k.oid;
+    RETURN QUERY
+        SELECT step.*
+            FROM snowflake._orphans(work) o
+            CROSS JOIN LATERAL snowflake._step(format('DROP INDEX CONCURRENTLY %s', o.object::regclass), NULL,
+                                               'was built for another index, or another table name') step
             WHERE o.class = 'pg_class'::regclass
-            ORDER BY o.object, x.turn;
+            ORDER BY o.object;
 END
 $function$;
 
@@ -139,8 +142,7 @@ CREATE FUNCTION snowflake._preparations_of_keys(work snowflake._shadowing)
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
-    dropped constant oid[] := ARRAY(SELECT k.oid FROM snowflake._orphans(work) o JOIN pg_constraint k ON k.conindid = o.object
-                                        WHERE o.class = 'pg_class'::regclass); -- see _preparations_of_orphans()
+    dropped constant oid[] := snowflake._keys_on_orphans(work);
 BEGIN
     RETURN QUERY
         SELECT step.*

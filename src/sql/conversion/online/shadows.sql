@@ -209,7 +209,7 @@ BEGIN
               AND (k.coninhcount > 0) = c.relispartition -- a partition has all from the whole
               AND k.conrelid = ANY (tables) AND pair.shadow IS NOT NULL
               -- A check of the user's may compare two columns, too.
-              AND (t.tgname IS NOT NULL OR b.attname = snowflake._shadow_name(a.attname))
+              AND (t.tgname IS NOT NULL OR b.attname = k.conname)
             ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid, t.oid;
 END
 $function$;
@@ -323,7 +323,7 @@ BEGIN
                     (NOT s.is_exact,
                      format(CASE WHEN s.attnotnull THEN 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL AND %3$I = %I) NOT VALID'
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,
-                            s.relid, snowflake._shadow_name(s.attname), s.shadow_name, s.attname), NULL)
+                            s.relid, s.shadow_name, s.shadow_name, s.attname), NULL)
                 ) x(is_missing, command, effect)
                 CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(s.relid), x.effect) step
                 WHERE x.is_missing;

@@ -1,6 +1,7 @@
 -- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks to a
--- table, "view" makes a view beside another, "key" adds a foreign key, "swap" ends it, "cancel" takes it back. Each is one
--- short transaction, with the locks of locks.sql, and refuses to run unless what it builds on is there.
+-- table, "view" makes a view beside another, "key" adds a foreign key, "orphan" drops one that uses the wrong index, "swap" ends
+-- it, "cancel" takes it back. Each is one short transaction, with the locks of locks.sql, and refuses to run unless what it builds
+-- on is there.
 
 -- Raises an error that names what is left to do before a stage.
 CREATE FUNCTION snowflake._require_preparations(work snowflake._shadowing, stage text)
@@ -178,6 +179,11 @@ BEGIN
                     JOIN pg_constraint k ON k.oid = t.original
                     CROSS JOIN LATERAL (VALUES (k.conrelid), (k.confrelid)) both_tables(x)
                     WHERE t.relid = request.tab AND t.name = request.twin));
+        WHEN 'orphan' THEN
+            state.plan := ARRAY(SELECT s FROM snowflake._orphan_steps(snowflake._shadowing(part), request.tab, request.twin) s);
+            state.wanted := snowflake._lockable(ARRAY(
+                SELECT x FROM pg_constraint k CROSS JOIN LATERAL (VALUES (k.conrelid), (k.confrelid)) both_tables(x)
+                    WHERE k.conrelid = request.tab AND k.conname = request.twin AND k.contype = 'f'));
         WHEN 'view' THEN
             -- The commands name what the view does, and nothing that another session sees is locked.
             PERFORM snowflake._hold_names(snowflake._lockable(ARRAY[request.tab]));
@@ -235,6 +241,14 @@ CREATE FUNCTION snowflake._add_key(seq regclass, tab regclass, twin name)
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_stage(seq, 'key', pg_catalog.current_setting('search_path'), tab, twin)
+$function$;
+
+-- Drops a foreign key between shadow columns that uses an index which has become no twin.
+CREATE FUNCTION snowflake._drop_key(seq regclass, tab regclass, twin name)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'orphan', pg_catalog.current_setting('search_path'), tab, twin)
 $function$;
 
 -- Makes what takes the place of a view, without data; raises an error if it does not read what the view reads.

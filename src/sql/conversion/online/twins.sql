@@ -417,6 +417,37 @@ BEGIN
 END
 $function$;
 
+-- Returns the foreign keys that use an index which has become no twin. They go before it, and are added again: the server lets a
+-- new key use the oldest index that is there.
+CREATE FUNCTION snowflake._keys_on_orphans(work snowflake._shadowing)
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        WITH orphan AS MATERIALIZED (SELECT * FROM snowflake._orphans(work))
+        SELECT k.oid
+            FROM (SELECT t.twin FROM unnest(work.keys) t UNION SELECT o.object FROM orphan o) made(oid)
+            JOIN pg_constraint k ON k.oid = made.oid
+            JOIN orphan o ON o.class = 'pg_class'::regclass AND o.object = k.conindid
+            ORDER BY k.oid);
+END
+$function$;
+
+-- Returns the step that drops a foreign key of _keys_on_orphans().
+CREATE FUNCTION snowflake._orphan_steps(work snowflake._shadowing, tab regclass, twin name)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM pg_constraint k
+            CROSS JOIN LATERAL snowflake._step(format('ALTER TABLE %s DROP CONSTRAINT %I', tab, k.conname), snowflake._owner(tab)) step
+            WHERE k.conrelid = tab AND k.conname = twin AND k.oid = ANY (snowflake._keys_on_orphans(work));
+END
+$function$;
+
 -- Returns the step that adds a foreign key between shadow columns, unless it is there. The step is short: _validate()
 -- checks the rows later.
 CREATE FUNCTION snowflake._key_steps(part snowflake._conversion_part, tab regclass, twin name)

@@ -424,6 +424,3 @@ CREATE EVENT TRIGGER snowflake_convert_new_columns ON ddl_command_end
 ALTER EVENT TRIGGER snowflake_convert_new_columns ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER snowflake_convert_new_columns IS
     'converts new columns if the setting snowflake.convert_new_columns is on';
-
--- A conversion makes what it makes, in either direction, whatever the setting is.
-ALTER FUNCTION snowflake._conversion_run(snowflake._conversion_request, text) SET snowflake.convert_new_columns = off;

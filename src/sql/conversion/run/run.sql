@@ -102,6 +102,7 @@ CREATE FUNCTION snowflake._run_steps(state snowflake._conversion_state)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET check_function_bodies = off
+    SET snowflake.convert_new_columns = off -- a conversion makes what it makes
     SET lock_timeout = 0 -- the function sets it, and the caller's is back when it ends
     AS $function$
 DECLARE
