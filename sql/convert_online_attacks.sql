@@ -458,6 +458,22 @@ BEGIN
     progress := snowflake._fill_next(progress);
 END $$;
 DROP TABLE filled;
+-- A role that is revoked while shadows are filled.
+CREATE TABLE filled (id serial, item text, CHECK (item::later <> ''));
+ALTER TABLE filled OWNER TO online_owner;
+GRANT online_owner TO online_forger;
+INSERT INTO filled (item) VALUES ('apple');
+SELECT snowflake._add_shadows('filled_id_seq', 'filled');
+DO $$
+DECLARE
+    progress snowflake._fill_progress := snowflake._fill_begin('forged.filled_id_seq', 'forged.filled', '0', NULL, 'forged');
+BEGIN
+    progress := snowflake._fill_look(progress);
+    REVOKE online_owner FROM online_forger;
+    progress := snowflake._fill_look(progress);
+END $$;
+REVOKE online_owner FROM online_forger;
+DROP TABLE filled;
 -- A check of a partitioned table is validated with the partitions.
 CREATE TABLE filled (id serial, item text) PARTITION BY LIST (item);
 CREATE TABLE filled_part PARTITION OF filled DEFAULT;

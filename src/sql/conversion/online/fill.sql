@@ -10,8 +10,8 @@
 -- How far the filling of the shadow columns of a table has come.
 CREATE TYPE snowflake._fill_progress AS (
     seq regclass, tab regclass,
-    columns snowflake._conversion_column[], -- of the conversion, when _fill_look() found new dependents
-    dependents numeric,                 -- on the table and what inherits from it, see _fill_look()
+    columns snowflake._conversion_column[], -- of the conversion, when _fill_look() looked last
+    looked numeric,                     -- at what _fill_look() looked last
     pause interval, max_lag bigint,     -- see _fill_shadows()
     run_path text,                      -- the search_path for functions that indexes call
     page bigint, pages bigint,          -- the next page, and how many there are to look at
@@ -57,9 +57,21 @@ BEGIN
 END
 $function$;
 
--- Looks whose code the filling can run, if something has come to depend on the table or what inherits from it: each row that
--- changes is entered into all indexes, and a check is validated with the tables below. Raises an error that names those who may
--- not act for the owner.
+-- Counts who may act for whom, in a number that changes with each grant of a role.
+CREATE FUNCTION snowflake._memberships()
+    RETURNS numeric
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN (SELECT sum(x.number::numeric)
+                FROM (SELECT hash_record_extended(m, 0) FROM pg_auth_members m
+                      UNION ALL SELECT r.oid::bigint FROM pg_roles r WHERE r.rolsuper) x(number));
+END
+$function$;
+
+-- Looks whose code the filling can run, if something has come to depend on the table or what inherits from it, or a role is granted
+-- or revoked: each row that changes is entered into all indexes, and a check is validated with the tables below. Raises an error
+-- that names those who may not act for the owner. All else that brings in an author is done by one who may.
 CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
     RETURNS snowflake._fill_progress
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -69,12 +81,13 @@ DECLARE
     part snowflake._conversion_part;
 BEGIN
     PERFORM snowflake._hold_definition(progress.tab);
-    present := snowflake._dependents_of(ARRAY(SELECT member::oid FROM snowflake._table_tree(progress.tab) member));
-    IF present IS DISTINCT FROM progress.dependents THEN
+    present := snowflake._dependents_of(ARRAY(SELECT member::oid FROM snowflake._table_tree(progress.tab) member))
+               + snowflake._memberships();
+    IF present IS DISTINCT FROM progress.looked THEN
         part := snowflake._conversion_part(progress.seq, online => true);
         PERFORM snowflake._require_authors(part);
         progress.columns := part.columns;
-        progress.dependents := present;
+        progress.looked := present;
     END IF;
     RETURN progress;
 END
