@@ -436,7 +436,7 @@ BEGIN
 END $$;
 BEGIN;
 SET LOCAL track_functions = 'all';
-SELECT count(*) FROM snowflake._shadow_pairs('many'::regclass);
+SELECT count(*) FROM snowflake._shadow_pairs(ARRAY['many'::regclass]);
 SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = '_columns_of_trigger';
 ROLLBACK;
 DROP TABLE many;

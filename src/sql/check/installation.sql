@@ -188,7 +188,7 @@ BEGIN
             JOIN pg_class c ON c.oid = t.tgrelid AND c.relpersistence <> 't'
             WHERE d.classid = 'pg_trigger'::regclass AND t.tgparentid = 0
               AND d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'snowflake._keep_shadow()'::regprocedure
-              AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p
+              AND NOT EXISTS (SELECT FROM snowflake._shadow_pairs(ARRAY[t.tgrelid]) p
                                   WHERE coalesce(p.trigger_name = t.tgname,
                                                  t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))));
 END

@@ -30,7 +30,7 @@ BEGIN
                 UNION ALL SELECT 'has a row type with rights of its own: REVOKE these, and GRANT them again afterwards'
                     FROM pg_type y WHERE y.oid = t.reltype AND y.typacl IS NOT NULL
                 UNION ALL SELECT format('has columns that are being widened without a lock: finish that first')
-                    WHERE EXISTS (SELECT FROM snowflake._shadow_pairs(t.oid))
+                    WHERE EXISTS (SELECT FROM snowflake._shadow_pairs(ARRAY[t.oid]))
             ) why(text)
             WHERE t.oid = p.tab;
     RETURN QUERY

@@ -8,18 +8,22 @@ CREATE FUNCTION snowflake._trigger_found(objects snowflake._conversion_object[])
     AS $function$
 BEGIN
     RETURN QUERY
+        WITH found AS MATERIALIZED (
+            SELECT o AS object, t AS trigger
+                FROM unnest(objects) o JOIN pg_trigger t ON t.oid = o.objid WHERE o.classid = 'pg_trigger'::regclass
+        ),
+        keeper AS MATERIALIZED (
+            SELECT p.relid, x.tgname
+                FROM snowflake._shadow_pairs(ARRAY(SELECT (f.trigger).tgrelid FROM found f
+                                                       WHERE (f.trigger).tgfoid = 'snowflake._keep_shadow()'::regprocedure)) p
+                CROSS JOIN LATERAL snowflake._triggers_on_shadow(p.relid, p.shadow) x(tgname)
+        )
         SELECT d.*
-            FROM unnest(objects) o
-            JOIN pg_trigger t ON t.oid = o.objid
+            FROM found f
             CROSS JOIN LATERAL snowflake._dependent(
-                o, kind => 'trigger', relid => t.tgrelid,
-                comes_along =>
-                    t.tgisinternal OR t.tgparentid <> 0
-                    OR CASE WHEN t.tgfoid = 'snowflake._keep_shadow()'::regprocedure
-                            THEN EXISTS (SELECT FROM snowflake._shadow_pairs(t.tgrelid) p,
-                                                  snowflake._triggers_on_shadow(p.relid, p.shadow) x
-                                             WHERE x = t.tgname) END IS TRUE) d
-            WHERE o.classid = 'pg_trigger'::regclass;
+                f.object, kind => 'trigger', relid => (f.trigger).tgrelid,
+                comes_along => (f.trigger).tgisinternal OR (f.trigger).tgparentid <> 0
+                               OR ((f.trigger).tgrelid, (f.trigger).tgname) IN (SELECT k.relid, k.tgname FROM keeper k)) d;
 END
 $function$;
 

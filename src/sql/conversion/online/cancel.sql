@@ -17,7 +17,7 @@ BEGIN
     RETURN snowflake._part(relation, ARRAY(
         SELECT DISTINCT snowflake._conversion_column(a.attrelid, a.attnum, a.attname, widened => true)
             FROM snowflake._table_tree(snowflake._whole(relation)) member
-            CROSS JOIN LATERAL snowflake._shadow_pairs(member) p
+            CROSS JOIN LATERAL snowflake._shadow_pairs(ARRAY[member::oid]) p
             JOIN pg_attribute kept ON kept.attrelid = p.relid AND kept.attnum = p.attnum
             JOIN pg_attribute a ON a.attrelid = snowflake._whole(relation) AND a.attname = kept.attname
             WHERE p.trigger_name IS NULL));

@@ -71,8 +71,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._grant_obstacles(s.relid::text, t.relowner, a.attacl) x;
     RETURN QUERY
         SELECT format('another sequence is being converted on table %s: finish that first', p.relid)
-            FROM (SELECT DISTINCT relid FROM unnest(shadows) WHERE NOT is_inherited) s
-            CROSS JOIN LATERAL snowflake._shadow_pairs(s.relid) p
+            FROM snowflake._shadow_pairs(ARRAY(SELECT s.relid FROM unnest(shadows) s WHERE NOT s.is_inherited)) p
             WHERE p.trigger_name IS NOT NULL
               AND NOT EXISTS (SELECT FROM unnest(shadows) x WHERE x.relid = p.relid AND x.attnum = p.attnum);
     RETURN QUERY
@@ -168,7 +167,8 @@ DECLARE
     indexes constant oid[] := ARRAY(SELECT t.original FROM unnest(work.indexes) t) || work.whole_indexes;
     -- To read an expression evaluates constants as the owner of the table.
     may_be_read constant boolean :=
-        NOT EXISTS (SELECT FROM snowflake._obstacles_of_authors((work.part).columns, (work.part).dependents));
+        CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = ANY (indexes) AND (indexprs IS NOT NULL OR indpred IS NOT NULL))
+             THEN NOT EXISTS (SELECT FROM snowflake._obstacles_of_authors((work.part).columns, (work.part).dependents)) END;
 BEGIN
     RETURN QUERY
         SELECT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
@@ -403,7 +403,8 @@ BEGIN
                                c.attname, c.relid, coalesce(p.sequence, part.seq))
             FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
-            CROSS JOIN LATERAL snowflake._shadow_pairs(c.relid) p
-            WHERE c.widened AND p.attnum = c.attnum;
+            JOIN snowflake._shadow_pairs(ARRAY(SELECT x.relid FROM unnest(part.columns) x WHERE x.widened)) p
+              ON p.relid = c.relid AND p.attnum = c.attnum
+            WHERE c.widened;
 END
 $function$;

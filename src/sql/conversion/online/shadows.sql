@@ -155,10 +155,10 @@ BEGIN
 END
 $function$;
 
--- Finds the columns that have shadows, of one table or of all, with the check and the trigger of each pair. Temporary
+-- Finds the columns that have shadows, of some tables or of all, with the check and the trigger of each pair. Temporary
 -- tables have none.
 CREATE FUNCTION snowflake._shadow_pairs(
-        only_relid oid, -- NULL: any table
+        only_relids oid[], -- NULL: any table
         OUT relid regclass, OUT attnum smallint, OUT shadow smallint,
         OUT same name,         -- the check that proves the pair
         OUT is_exact boolean,  -- whether that lets nulls pass as the column does
@@ -171,8 +171,8 @@ CREATE FUNCTION snowflake._shadow_pairs(
 DECLARE
     for_each_row_before_insert_or_update constant integer := 1 + 2 + 4 + 16;
     tables constant oid[] :=
-        CASE WHEN only_relid IS NOT NULL THEN ARRAY[only_relid]
-             ELSE ARRAY(SELECT DISTINCT conrelid FROM pg_constraint WHERE contype = 'c' AND conname LIKE 'snowflake|_%' ESCAPE '|') END;
+        coalesce(only_relids,
+                 ARRAY(SELECT DISTINCT conrelid FROM pg_constraint WHERE contype = 'c' AND conname LIKE 'snowflake|_%' ESCAPE '|'));
 BEGIN
     -- Anybody can make checks and triggers of this form on tables of his own: each is looked at once.
     RETURN QUERY
@@ -265,7 +265,8 @@ BEGIN
                    is_exact => coalesce(p.is_exact, false), is_filled => coalesce(p.is_exact AND p.is_valid, false))
             FROM unnest(columns) c
             JOIN pg_class t ON t.oid = c.relid
-            LEFT JOIN LATERAL snowflake._shadow_pairs(c.relid) p ON p.attnum = c.attnum
+            LEFT JOIN snowflake._shadow_pairs(ARRAY(SELECT x.relid FROM unnest(columns) x WHERE x.widened)) p
+                   ON p.relid = c.relid AND p.attnum = c.attnum
             LEFT JOIN pg_attribute proven ON proven.attrelid = c.relid AND proven.attnum = p.shadow
             LEFT JOIN pg_attribute named ON named.attrelid = c.relid AND named.attname = snowflake._shadow_name(c.attname)
                                         AND NOT named.attisdropped
