@@ -101,14 +101,19 @@ CREATE SEQUENCE loaded_seq OWNED BY loaded.id;
 ALTER TABLE loaded ALTER COLUMN id SET DEFAULT nextval('loaded_seq');
 DROP TABLE loaded;
 
--- The commands of a dump turn row_security off: what they make stays as it was.
-SET row_security = off;
-CREATE TABLE of_dump (id integer NOT NULL, day date NOT NULL) PARTITION BY RANGE (day);
-CREATE TABLE of_dump_1 (id integer NOT NULL, day date NOT NULL);
-ALTER TABLE of_dump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY;
-ALTER TABLE ONLY of_dump ATTACH PARTITION of_dump_1 DEFAULT;
-CREATE TABLE of_dump_2 (id serial, customer_id integer REFERENCES customers);
-RESET row_security;
+-- What the commands of a dump make stays as it was. An empty search_path alone tells of none.
+SET check_function_bodies = off;
+SELECT set_config('search_path', '', false);
+CREATE TABLE made.of_dump (id integer NOT NULL, day date NOT NULL) PARTITION BY RANGE (day);
+CREATE TABLE made.of_dump_1 (id integer NOT NULL, day date NOT NULL);
+ALTER TABLE made.of_dump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY;
+ALTER TABLE ONLY made.of_dump ATTACH PARTITION made.of_dump_1 DEFAULT;
+CREATE TABLE made.of_dump_2 (id serial, customer_id integer REFERENCES made.customers);
+RESET check_function_bodies;
+CREATE TABLE made.of_function (id serial);
+SET search_path = made;
+SELECT * FROM columns('of_function');
+DROP TABLE of_function;
 SELECT * FROM columns('of_dump_1', 'of_dump_2');
 SELECT snowflake.convert_sequence_to_snowflake('made.of_dump_id_seq');
 INSERT INTO of_dump (day) VALUES ('today') RETURNING snowflake.get_node(id);

@@ -185,17 +185,15 @@ void widen_reference(const Definition &definition, ColumnDef *column, const Cons
         make_bigint(column);
 }
 
-// Tells whether foreign keys of a new table bind a column to another, or to it one that stays
-// small. Then the event trigger has more to do than to convert a plain serial, which may run code
-// of others, and be refused: the column is left to it as it was written.
+// Tells whether new foreign keys bind a column to another, or to it one that stays small. Then the
+// event trigger has more to do than to convert a plain serial, which may run code of others, and be
+// refused: the column is left to it as it was written.
 bool is_bound(const Definition &definition, const ColumnDef *column) {
-    if (definition.table == nullptr)
-        return false;
     bool found = false;
     for_each_reference(definition, [&](ColumnDef *bound, const Constraint *key, int) {
-        found =
-            found || bound == column ||
-            (bound != nullptr && keeps_its_type(bound) && is_same(definition.table, key->pktable));
+        found = found || bound == column ||
+                (definition.table != nullptr && bound != nullptr && keeps_its_type(bound) &&
+                 is_same(definition.table, key->pktable));
     });
     return found;
 }

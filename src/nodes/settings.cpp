@@ -66,7 +66,8 @@ int node() {
 }
 
 bool converts_new_columns() {
-    return convert_new_columns && row_security;
+    const bool restores = *namespace_search_path == '\0' && !check_function_bodies;
+    return convert_new_columns && !restores;
 }
 
 int node_for_registry() {

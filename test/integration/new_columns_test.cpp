@@ -34,7 +34,7 @@ TEST(NewColumns, AreLeftAsTheyWereWhenADatabaseIsRestored) {
         EXPECT_EQ(output.err, "");
         return dump_as_text(server, name);
     };
-    for (const char *name : {"by_processes", "by_script"}) {
+    for (const char *name : {"by_processes", "by_script", "with_row_security"}) {
         session.run(std::string("CREATE DATABASE ") + name);
         session.run(std::string("ALTER DATABASE ") + name +
                     " SET snowflake.convert_new_columns = on");
@@ -46,6 +46,11 @@ TEST(NewColumns, AreLeftAsTheyWereWhenADatabaseIsRestored) {
     EXPECT_EQ(restored("by_script", server.run("psql", {"-X", "-q", "-o", "/dev/null", "-d",
                                                         server.conninfo("by_script"), "-f",
                                                         dump(server, "postgres", false)})),
+              original);
+    EXPECT_EQ(restored("with_row_security",
+                       server.run("pg_restore", {"--enable-row-security", "-d",
+                                                 server.conninfo("with_row_security"),
+                                                 dump(server, "postgres", true)})),
               original);
 }
 

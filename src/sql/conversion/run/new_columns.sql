@@ -6,8 +6,8 @@
 --
 -- The IDs are of the layout that the setting snowflake.layout_of_new_columns names.
 --
--- A database is restored as it was dumped, whatever its settings are: the commands of a dump turn row_security off, and with it
--- the setting.
+-- A database is restored as it was dumped, whatever its settings are: the commands of a dump empty search_path and turn
+-- check_function_bodies off, and with them the setting.
 --
 -- A session that migrates makes thousands of tables, and plans the queries on each of them when there are few: these use the
 -- indexes of the catalogs from the beginning.
@@ -402,7 +402,8 @@ DECLARE
     setting constant pg_catalog.text := pg_catalog.current_setting('snowflake.convert_new_columns', true);
 BEGIN
     IF setting IS NULL OR pg_catalog.texteq(setting, '') OR pg_catalog.texteq(setting, 'off')
-       OR pg_catalog.texteq(pg_catalog.current_setting('row_security'), 'off') THEN
+       OR pg_catalog.texteq(pg_catalog.concat(pg_catalog.current_setting('search_path'), pg_catalog.current_setting('check_function_bodies')),
+                            'off') THEN
         RETURN;
     ELSIF setting::pg_catalog.bool THEN
         IF NOT pg_catalog.has_schema_privilege('snowflake', 'USAGE') THEN
