@@ -440,6 +440,19 @@ SELECT count(*) FROM snowflake._shadow_pairs(ARRAY['many'::regclass]);
 SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = '_columns_of_trigger';
 ROLLBACK;
 DROP TABLE many;
+-- A stranger who takes the name of a twin before it is built, and gives it back.
+CREATE TABLE named (id serial PRIMARY KEY);
+ALTER TABLE named OWNER TO online_owner;
+SELECT (regexp_match(command, 'snowflake_[0-9a-f]{16}'))[1] AS twin FROM snowflake.conversion_plan('named_id_seq', online => true)
+    WHERE command ~ 'CREATE UNIQUE INDEX' \gset
+CREATE TABLE :twin ();
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+\set ECHO all
+DROP TABLE :twin;
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+DROP TABLE named;
 -- An index that comes while shadows are filled, with a type whose owner can put code into it.
 SET ROLE online_forger;
 CREATE DOMAIN later AS text;

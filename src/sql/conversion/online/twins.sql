@@ -28,27 +28,33 @@ CREATE FUNCTION snowflake._twin_name(
     RETURN ('snowflake_' || left(encode(sha256(convert_to(definition, getdatabaseencoding())), 'hex'), 16)
             || CASE turn WHEN 1 THEN '' ELSE '_' || turn::text END)::name;
 
--- Returns the name of the twin of an index. Every role that may create relations in the schema can compute that name and
--- take it: the function skips names that relations beside the table have taken.
+-- Returns the name of the twin of an index: the one that it has, or the next that is free. Every role that may create relations in
+-- the schema can compute such names, take them, and give them back.
 CREATE FUNCTION snowflake._index_twin_name(definition text, turn bigint, tab oid)
     RETURNS name
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 DECLARE
     first constant name := snowflake._twin_name(definition, 1);
-    taken bigint;
+    taken bigint[];
+    own bigint[];
+    other bigint;
 BEGIN
-    FOR taken IN
-        SELECT coalesce(nullif(substr(c.relname, length(first) + 2), '')::bigint, 1)
-            FROM pg_class t
-            -- By the index on names.
-            JOIN pg_class c ON c.relname BETWEEN first AND (first || '_:')::name AND c.relnamespace = t.relnamespace
-                           AND c.relname ~ concat('^', first, '(_([2-9]|[1-9][0-9]{1,17}))?$')
-            LEFT JOIN pg_index i ON i.indexrelid = c.oid
-            WHERE t.oid = tab AND i.indrelid IS DISTINCT FROM tab
-            ORDER BY 1
-    LOOP
-        EXIT WHEN taken > turn;
+    SELECT coalesce(array_agg(x.number ORDER BY x.number), '{}'),
+           coalesce(array_agg(x.number ORDER BY x.number) FILTER (WHERE x.is_own), '{}') INTO taken, own
+        FROM (SELECT coalesce(nullif(substr(c.relname, length(first) + 2), '')::bigint, 1), i.indrelid IS NOT DISTINCT FROM tab
+                  FROM pg_class t
+                  -- By the index on names.
+                  JOIN pg_class c ON c.relname BETWEEN first AND (first || '_:')::name AND c.relnamespace = t.relnamespace
+                                 AND c.relname ~ concat('^', first, '(_([2-9]|[1-9][0-9]{1,17}))?$')
+                  LEFT JOIN pg_index i ON i.indexrelid = c.oid
+                  WHERE t.oid = tab) x(number, is_own);
+    IF turn <= cardinality(own) THEN
+        RETURN snowflake._twin_name(definition, own[turn]);
+    END IF;
+    turn := turn - cardinality(own);
+    FOREACH other IN ARRAY taken LOOP
+        EXIT WHEN other > turn;
         turn := turn + 1;
     END LOOP;
     RETURN snowflake._twin_name(definition, turn);
