@@ -95,8 +95,10 @@ void report_rival(const registry::Registry &registry, const StoredAct &own, cons
                 time_text(registry.counts_from(own, node))),
             registry.goes_before(own, rival, node)
                 ? errhint("The other stops once it hears of this. If it does not receive "
-                          "snowflake.nodes from here, run there: "
+                          "snowflake.nodes from here, run there%s: "
                           "SELECT snowflake.release_node(%d); SELECT snowflake.claim_node();",
+                          rival.kind == Kind::setting ? ", with snowflake.node out of the settings"
+                                                      : "",
                           node)
                 : errhint("%s", how_to_do_without(own, node)));
 }

@@ -203,7 +203,8 @@ TEST(Joining, NamesAFormerNumberThatIsLost) {
     wait_for(north, lost, "1");
     wait_for(south, lost, "1");
     EXPECT_TRUE(has_logged(south, "HINT:  To give it up: SELECT snowflake.release_node(1);"));
-    EXPECT_TRUE(has_logged(north, "run there: SELECT snowflake.release_node(1);"));
+    EXPECT_TRUE(has_logged(north, "run there, with snowflake.node out of the settings: "
+                                  "SELECT snowflake.release_node(1);"));
     const std::string mend =
         Session(south).text("SELECT command FROM snowflake.check() WHERE object = 'node 1'");
     EXPECT_EQ(mend, "SELECT snowflake.release_node(1)");
