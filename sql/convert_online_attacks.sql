@@ -478,15 +478,39 @@ GRANT online_owner TO online_forger;
 INSERT INTO filled (item) VALUES ('apple');
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
-DECLARE
-    progress snowflake._fill_progress := snowflake._fill_begin('forged.filled_id_seq', 'forged.filled', '0', NULL, 'forged');
 BEGIN
-    progress := snowflake._fill_look(progress);
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
     REVOKE online_owner FROM online_forger;
-    progress := snowflake._fill_look(progress);
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
 END $$;
 REVOKE online_owner FROM online_forger;
 DROP TABLE filled;
+-- A type that is given to another, and a foreign key of another on a table that a check writes to.
+SET ROLE online_owner;
+CREATE DOMAIN given AS text;
+CREATE TABLE audited (a bigint PRIMARY KEY);
+GRANT REFERENCES ON audited TO online_forger;
+CREATE FUNCTION note(bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC DELETE FROM forged.audited WHERE a = $1; SELECT true; END;
+CREATE TABLE filled (id serial, item text, CHECK (item::given <> ''), CHECK (note(id)));
+RESET ROLE;
+SELECT snowflake._add_shadows('filled_id_seq', 'filled');
+DO $$
+BEGIN
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    ALTER DOMAIN forged.given OWNER TO online_forger;
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+END $$;
+DO $$
+BEGIN
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    CREATE TABLE forged.audits (a bigint REFERENCES forged.audited ON DELETE CASCADE);
+    ALTER TABLE forged.audits OWNER TO online_forger;
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+END $$;
+DROP TABLE filled;
+DROP FUNCTION note;
+DROP TABLE audited;
+DROP DOMAIN given;
 -- A check of a partitioned table is validated with the partitions.
 CREATE TABLE filled (id serial, item text) PARTITION BY LIST (item);
 CREATE TABLE filled_part PARTITION OF filled DEFAULT;
@@ -494,14 +518,20 @@ ALTER TABLE filled OWNER TO online_owner;
 ALTER TABLE filled_part OWNER TO online_owner;
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
-DECLARE
-    progress snowflake._fill_progress := snowflake._fill_begin('forged.filled_id_seq', 'forged.filled', '0', NULL, 'forged');
 BEGIN
-    progress := snowflake._fill_look(progress);
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
     CREATE INDEX late ON forged.filled_part ((item::forged.later));
-    progress := snowflake._fill_look(progress);
+    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
 END $$;
 DROP TABLE filled;
+-- To validate a foreign key is to plan a query on both tables.
+CREATE TABLE validated (id integer PRIMARY KEY, item text);
+CREATE TABLE validating (id integer CONSTRAINT to_validate REFERENCES validated);
+CREATE INDEX late ON validated ((item::later));
+ALTER TABLE validated OWNER TO online_owner;
+ALTER TABLE validating OWNER TO online_owner;
+SELECT snowflake._validate('validating', 'to_validate');
+DROP TABLE validated, validating;
 DROP DOMAIN later;
 -- A role without the right to use the schema of the extension drops what is its own, and is told why it drops no more.
 CREATE ROLE online_dropper;

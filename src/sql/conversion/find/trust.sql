@@ -334,6 +334,33 @@ BEGIN
 END
 $function$;
 
+-- Describes a link to an author, or to one who can have triggers on it, whose code would run as a role.
+CREATE FUNCTION snowflake._obstacle_of_author(link text, author oid, role oid, is_owned boolean)
+    RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN format('%s %s %s, whose code would run as %I: %s what uses it, and make it again afterwards', link,
+                  CASE WHEN is_owned THEN 'is owned by' ELSE 'can have triggers of' END, snowflake._grantee(author), pg_get_userbyid(role),
+                  CASE WHEN is_owned THEN 'give both to one owner, or drop' ELSE 'revoke the right TRIGGER, or drop' END);
+END
+$function$;
+
+-- Lists the authors of what is defined on a relation whose code would run as a role that they cannot act for.
+CREATE FUNCTION snowflake._obstacles_of_definitions(role oid, touched regclass)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT snowflake._obstacle_of_author(
+                   snowflake._link_of(t.via_class, t.via_object, t.class, t.object), t.author, role,
+                   is_owned => t.author = snowflake._owner_of(t.via_class, t.via_object))
+            FROM snowflake._authors_on(touched) t
+            WHERE t.author <> role AND NOT snowflake._may_act_for(t.author, role);
+END
+$function$;
+
 -- Lists the owners whose code would run as a role that they cannot act for. A child is altered with its parent: the
 -- parent's owner needs the rights of the child's.
 CREATE FUNCTION snowflake._obstacles_of_authors(
@@ -348,26 +375,19 @@ BEGIN
                 FROM (SELECT * FROM snowflake._touched_by_widening(columns)
                       UNION ALL SELECT * FROM snowflake._touched_by_views(dependents)) w
         )
-        SELECT DISTINCT format('%s %s %s, whose code would run as %I: %s', x.link,
-                               CASE WHEN x.is_owned THEN 'is owned by' ELSE 'can have triggers of' END,
-                               snowflake._grantee(x.author),
-                               pg_get_userbyid(x.role), x.remedy)
+        SELECT DISTINCT o
             FROM (
-                SELECT w.role, snowflake._owner(w.touched) AS author, true AS is_owned, w.link,
-                       'give both tables to one owner, or drop what links them and make it again afterwards' AS remedy
-                    FROM touching w
+                SELECT format('%s is owned by %s, whose code would run as %I: give both tables to one owner, or drop what links them '
+                              'and make it again afterwards', w.link, snowflake._grantee(author), pg_get_userbyid(w.role))
+                    FROM touching w CROSS JOIN LATERAL snowflake._owner(w.touched) author
+                    WHERE author <> w.role AND NOT snowflake._may_act_for(author, w.role)
                 UNION ALL
-                SELECT used.role, used.author, used.is_owned, used.link,
-                       CASE WHEN used.is_owned THEN 'give both to one owner, or drop' ELSE 'revoke the right TRIGGER, or drop' END
-                       || ' what uses it, and make it again afterwards'
-                    FROM (SELECT w.role, t.author, t.author = snowflake._owner_of(t.via_class, t.via_object),
-                                 snowflake._link_of(t.via_class, t.via_object, t.class, t.object)
-                              FROM (SELECT DISTINCT role, touched FROM touching) w CROSS JOIN LATERAL snowflake._authors_on(w.touched) t
-                          UNION ALL
-                          SELECT d.role, d.author, true, d.link FROM snowflake._authors_of_definitions(columns, dependents) d
-                         ) used(role, author, is_owned, link)
-            ) x
-            WHERE x.author <> x.role AND NOT snowflake._may_act_for(x.author, x.role);
+                SELECT snowflake._obstacles_of_definitions(w.role, w.touched) FROM (SELECT DISTINCT role, touched FROM touching) w
+                UNION ALL
+                SELECT snowflake._obstacle_of_author(d.link, d.author, d.role, is_owned => true)
+                    FROM snowflake._authors_of_definitions(columns, dependents) d
+                    WHERE d.author <> d.role AND NOT snowflake._may_act_for(d.author, d.role)
+            ) x(o);
     RETURN QUERY
         SELECT DISTINCT format('table %s, which inherits from %s, is owned by %I, for whom %I may not act: give both tables to one owner',
                                member.relid, x.relid, pg_get_userbyid(m.relowner), pg_get_userbyid(c.relowner))

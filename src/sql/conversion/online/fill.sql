@@ -10,8 +10,7 @@
 -- How far the filling of the shadow columns of a table has come.
 CREATE TYPE snowflake._fill_progress AS (
     seq regclass, tab regclass,
-    columns snowflake._conversion_column[], -- of the conversion, when _fill_look() looked last
-    looked numeric,                     -- at what _fill_look() looked last
+    columns snowflake._conversion_column[], -- of the conversion
     pause interval, max_lag bigint,     -- see _fill_shadows()
     run_path text,                      -- the search_path for functions that indexes call
     page bigint, pages bigint,          -- the next page, and how many there are to look at
@@ -57,39 +56,27 @@ BEGIN
 END
 $function$;
 
--- Counts who may act for whom, in a number that changes with each grant of a role.
-CREATE FUNCTION snowflake._memberships()
-    RETURNS numeric
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    AS $function$
-BEGIN
-    RETURN (SELECT sum(x.number::numeric)
-                FROM (SELECT hash_record_extended(m, 0) FROM pg_auth_members m
-                      UNION ALL SELECT r.oid::bigint FROM pg_roles r WHERE r.rolsuper) x(number));
-END
-$function$;
-
--- Looks whose code the filling can run, if something has come to depend on the table or what inherits from it, or a role is granted
--- or revoked: each row that changes is entered into all indexes, and a check is validated with the tables below. Raises an error
--- that names those who may not act for the owner. All else that brings in an author is done by one who may.
-CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
-    RETURNS snowflake._fill_progress
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- Looks whose code a command can run that the owner of a table runs on it, on what inherits from it, and on others. Authors can come
+-- to be at any time: roles are granted and revoked, objects change owners, and a table that a check writes to gets foreign keys. So
+-- each transaction looks, at what its command touches. Raises an error that names those who may not act for the owner.
+CREATE FUNCTION snowflake._require_authors_on(tab regclass, others regclass[], purpose text)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    present numeric;
-    part snowflake._conversion_part;
+    role constant oid := snowflake._owner(tab);
 BEGIN
-    PERFORM snowflake._hold_definition(progress.tab);
-    present := snowflake._dependents_of(ARRAY(SELECT member::oid FROM snowflake._table_tree(progress.tab) member))
-               + snowflake._memberships();
-    IF present IS DISTINCT FROM progress.looked THEN
-        part := snowflake._conversion_part(progress.seq, online => true);
-        PERFORM snowflake._require_authors(part);
-        progress.columns := part.columns;
-        progress.looked := present;
-    END IF;
-    RETURN progress;
+    PERFORM snowflake._require_none(
+        ARRAY(SELECT o
+                  FROM (SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab) UNION SELECT unnest(others)) touched(relid)
+                  CROSS JOIN LATERAL (
+                      SELECT snowflake._obstacle_of_author(format('table %s', touched.relid), author, role, is_owned => true)
+                          FROM snowflake._owner(touched.relid) author WHERE NOT snowflake._may_act_for(author, role)
+                      UNION ALL
+                      SELECT snowflake._obstacles_of_definitions(role, touched.relid)) x(o)
+                  GROUP BY o
+                  ORDER BY o COLLATE "C"),
+        purpose);
 END
 $function$;
 
@@ -183,7 +170,9 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     BEGIN
-        progress := snowflake._fill_look(progress);
+        -- Each row that changes is entered into all indexes.
+        PERFORM snowflake._hold_definition(progress.tab);
+        PERFORM snowflake._require_authors_on(progress.tab, '{}', format('cannot convert sequence %s', progress.seq));
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
         ELSIF progress.first_pages <> '{}' THEN
@@ -281,14 +270,10 @@ BEGIN
     SELECT * INTO k FROM pg_constraint c WHERE c.conrelid = tab AND c.conname = constraint_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
-    -- Of a foreign key the server plans a query on both tables as the owner of the one.
-    ELSIF k.contype = 'f'
-          AND EXISTS (SELECT FROM (SELECT snowflake._table_kin(k.confrelid) UNION SELECT snowflake._table_tree(tab)) x(relid)
-                          WHERE NOT snowflake._may_act_for(snowflake._owner(x.relid), snowflake._owner(tab))) THEN
-        RAISE EXCEPTION 'foreign key % of table % links it to a table of another owner', quote_ident(constraint_name), tab
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = 'Give both tables to one owner.';
     END IF;
+    -- Of a foreign key the server plans a query on both tables as the owner of the one.
+    PERFORM snowflake._require_authors_on(tab, ARRAY(SELECT snowflake._table_kin(k.confrelid) WHERE k.contype = 'f'),
+                                          format('cannot validate constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
                               snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
@@ -354,7 +339,6 @@ BEGIN
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
     LOOP
-        progress := snowflake._fill_look(progress);
         invalid := snowflake._next_check_to_validate(progress);
         EXIT WHEN invalid.relid IS NULL;
         PERFORM snowflake._validate(invalid.relid, invalid.check_name);
