@@ -535,6 +535,7 @@ ALTER TABLE named DISABLE TRIGGER ALL;
 ALTER TABLE named ENABLE TRIGGER ALL;
 ALTER TABLE naming RENAME named_id TO other_id;
 SELECT table_name, column_name, new_column FROM snowflake.conversions;
+DROP EXTENSION snowflake CASCADE;
 \set ECHO none
 \o /dev/null
 SELECT command FROM snowflake.conversion_plan('other_name', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
@@ -544,6 +545,24 @@ SELECT command FROM snowflake.conversion_plan('other_name', online => true) WHER
 \d naming
 INSERT INTO named DEFAULT VALUES;
 INSERT INTO naming (other_id) SELECT max(key) FROM named RETURNING snowflake.get_node(other_id);
+DROP TABLE named, naming;
+-- A shadow that is renamed, whose column gets another NOT NULL; an index beside that of the primary key.
+CREATE TABLE named (id serial PRIMARY KEY);
+CREATE TABLE naming (id serial PRIMARY KEY, named_id integer REFERENCES named);
+INSERT INTO named DEFAULT VALUES;
+INSERT INTO naming (named_id) VALUES (1);
+\set ECHO none
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true)
+    WHERE command IS NOT NULL AND command !~ 'convert_sequence' ORDER BY step \gexec
+ALTER TABLE naming RENAME snowflake_named_id TO other_copy;
+ALTER TABLE naming ALTER named_id SET NOT NULL;
+CREATE INDEX extra ON named (id);
+SELECT command FROM snowflake.conversion_plan('named_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\o
+\set ECHO all
+\d named
+\d naming
 DROP TABLE named, naming;
 
 -- A name that the catalog keeps as bytes.

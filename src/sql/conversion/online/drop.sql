@@ -41,8 +41,8 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = 'snowflake._keep_shadow()'::regprocedure) THEN
         RETURN;
     END IF;
-    -- A trigger whose sequence was renamed or dropped meanwhile keeps its column all the same. What is only a stranger's to cancel
-    -- keeps nobody from dropping the extension.
+    -- A trigger whose sequence was renamed or dropped meanwhile, or that was switched off and on, keeps its column all the same. What is
+    -- only a stranger's to cancel, or names the sequence of one, keeps nobody from dropping the extension.
     SELECT string_agg(DISTINCT snowflake._whole(p.relid)::text, ', '),
            string_agg(DISTINCT format('SELECT snowflake.cancel_conversion(%L);', coalesce(p.sequence, snowflake._whole(p.relid))), ' ')
         INTO tables, commands
@@ -53,7 +53,8 @@ BEGIN
                OR EXISTS (SELECT FROM pg_trigger t
                               WHERE t.tgrelid = p.relid AND t.tgname IN (SELECT snowflake._triggers_on_shadow(p.relid, p.shadow))
                                 AND NOT EXISTS (SELECT FROM pg_class q
-                                                    WHERE q.relkind = 'S' AND q.oid::regclass::text = snowflake._named_by(t.tgargs))));
+                                                    WHERE q.relkind = 'S' AND q.oid::regclass::text = snowflake._named_by(t.tgargs)
+                                                      AND NOT snowflake._is_taken_along(q.relowner, owner_of_table))));
     IF tables IS NOT NULL THEN
         RAISE EXCEPTION 'cannot execute % for snowflake while columns are being widened without a lock', tg_tag
             USING ERRCODE = 'dependent_objects_still_exist',

@@ -324,7 +324,7 @@ BEGIN
                     (NOT s.is_exact,
                      format(CASE WHEN s.attnotnull THEN 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL AND %3$I = %I) NOT VALID'
                                  ELSE 'ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID' END,
-                            s.relid, s.shadow_name, s.shadow_name, s.attname), NULL)
+                            s.relid, coalesce(s.same, s.shadow_name), s.shadow_name, s.attname), NULL)
                 ) x(is_missing, command, effect)
                 CROSS JOIN LATERAL snowflake._step(x.command, snowflake._owner(s.relid), x.effect) step
                 WHERE x.is_missing;

@@ -198,7 +198,7 @@ BEGIN
             FROM (
                 SELECT c.relam, c.relnamespace, o.*, d.definition,
                        snowflake._index_twin_name(
-                           d.definition, row_number() OVER (PARTITION BY d.definition ORDER BY o.indisunique, o.indexrelid),
+                           d.definition, row_number() OVER (PARTITION BY d.definition ORDER BY o.indisunique DESC, o.indexrelid),
                            o.indrelid) AS twin_name
                     FROM pg_index o
                     JOIN pg_class c ON c.oid = o.indexrelid
