@@ -534,6 +534,7 @@ ALTER TABLE named RENAME id TO key;
 ALTER TABLE named DISABLE TRIGGER ALL;
 ALTER TABLE named ENABLE TRIGGER ALL;
 ALTER TABLE naming RENAME named_id TO other_id;
+ALTER TABLE naming RENAME snowflake_named_id TO other_copy;
 SELECT table_name, column_name, new_column FROM snowflake.conversions;
 DROP EXTENSION snowflake CASCADE;
 \set ECHO none
