@@ -479,9 +479,9 @@ INSERT INTO filled (item) VALUES ('apple');
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
     REVOKE online_owner FROM online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
 END $$;
 REVOKE online_owner FROM online_forger;
 DROP TABLE filled;
@@ -496,16 +496,16 @@ RESET ROLE;
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
     ALTER DOMAIN forged.given OWNER TO online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
 END $$;
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
     CREATE TABLE forged.audits (a bigint REFERENCES forged.audited ON DELETE CASCADE);
     ALTER TABLE forged.audits OWNER TO online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
 END $$;
 DROP TABLE filled;
 DROP FUNCTION note;
@@ -519,9 +519,9 @@ ALTER TABLE filled_part OWNER TO online_owner;
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
     CREATE INDEX late ON forged.filled_part ((item::forged.later));
-    PERFORM snowflake._require_authors_on('forged.filled', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
 END $$;
 DROP TABLE filled;
 -- To validate a foreign key is to plan a query on both tables.

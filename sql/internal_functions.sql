@@ -76,7 +76,7 @@ SELECT hostile.called('_as_of_now(''SELECT $1'', ROW(1, 2))');
 SELECT hostile.called('_fill_pages(''closed.child'', 0, 1, false)');
 SELECT hostile.called('_lock(''closed.child''::regclass)');
 SELECT hostile.called('_wait_for_holders(''closed.child''::regclass)');
-SELECT hostile.called('_hold_definition(''closed.child''::regclass)');
+SELECT hostile.called('_hold_definition(''closed.child''::regclass, ''ROW SHARE'')');
 SELECT hostile.called('_take_last_value(''closed.child_id_seq'', ''closed.child_id_seq'')');
 SELECT hostile.called('_take_state(''closed.child_id_seq'', ''closed.child_id_seq'')');
 SELECT hostile.called('_own_as_serial(''closed.child_id_seq'')');

@@ -352,10 +352,19 @@ Datum snowflake_lock(PG_FUNCTION_ARGS) {
                                    : relations::lock(relation));
 }
 
-// _hold_definition(oid) returns void
+// _hold_definition(oid, text) returns void
 SNOWFLAKE_FUNCTION(snowflake_hold_definition);
 Datum snowflake_hold_definition(PG_FUNCTION_ARGS) {
-    relation_close(relations::open(PG_GETARG_OID(0), AccessShareLock), NoLock);
+    const char *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    const LOCKMODE mode = std::strcmp(name, "ROW SHARE") == 0       ? RowShareLock
+                          : std::strcmp(name, "ROW EXCLUSIVE") == 0 ? RowExclusiveLock
+                          : std::strcmp(name, "SHARE UPDATE EXCLUSIVE") == 0
+                              ? ShareUpdateExclusiveLock
+                              : NoLock;
+    if (mode == NoLock)
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("invalid lock mode: \"%s\"", name));
+    relation_close(relations::open(PG_GETARG_OID(0), mode), NoLock);
     PG_RETURN_VOID();
 }
 

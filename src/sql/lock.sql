@@ -16,8 +16,11 @@ CREATE FUNCTION snowflake._lock(relation oid, only_definition boolean DEFAULT fa
     AS 'MODULE_PATHNAME', 'snowflake_lock'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Keeps a relation of the caller from being renamed or altered until the transaction ends. Readers and writers do not wait.
-CREATE FUNCTION snowflake._hold_definition(relation oid)
+-- Keeps a relation of the caller from being renamed or altered until the transaction ends, in the mode that a command takes which
+-- follows: it does not wait then. Readers and writers do not wait.
+CREATE FUNCTION snowflake._hold_definition(
+        relation oid,
+        mode text) -- ROW SHARE, ROW EXCLUSIVE or SHARE UPDATE EXCLUSIVE
     RETURNS void
     AS 'MODULE_PATHNAME', 'snowflake_hold_definition'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -56,16 +56,23 @@ BEGIN
 END
 $function$;
 
--- Looks whose code a command can run that the owner of a table runs on it, on what inherits from it, and on others. Authors can come
--- to be at any time: roles are granted and revoked, objects change owners, and a table that a check writes to gets foreign keys. So
--- each transaction looks, at what its command touches. Raises an error that names those who may not act for the owner.
-CREATE FUNCTION snowflake._require_authors_on(tab regclass, others regclass[], purpose text)
+-- Locks a table with what inherits from it, and others, and looks whose code a command can run that the owner of the table runs on
+-- them. Authors can come to be at any time: roles are granted and revoked, objects change owners, and a table that a check writes to
+-- gets foreign keys. So each transaction looks, at what its command touches, when the command waits for no lock any more. Raises an
+-- error that names those who may not act for the owner.
+CREATE FUNCTION snowflake._require_authors_on(
+        tab regclass,
+        mode text, -- of the command's lock on the table; that on the others is ROW SHARE
+        others regclass[], purpose text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
     role constant oid := snowflake._owner(tab);
+    members constant oid[] := ARRAY(SELECT snowflake._table_tree(tab));
 BEGIN
+    PERFORM snowflake._hold_definition(x, CASE WHEN x = ANY (members) THEN mode ELSE 'ROW SHARE' END)
+        FROM unnest(snowflake._lockable(members || others::oid[])) x;
     PERFORM snowflake._require_none(
         ARRAY(SELECT o
                   FROM (SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab) UNION SELECT unnest(others)) touched(relid)
@@ -171,8 +178,7 @@ BEGIN
     END IF;
     BEGIN
         -- Each row that changes is entered into all indexes.
-        PERFORM snowflake._hold_definition(progress.tab);
-        PERFORM snowflake._require_authors_on(progress.tab, '{}', format('cannot convert sequence %s', progress.seq));
+        PERFORM snowflake._require_authors_on(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq));
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
         ELSIF progress.first_pages <> '{}' THEN
@@ -265,14 +271,15 @@ DECLARE
 BEGIN
     PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
-    PERFORM snowflake._hold_definition(tab);
+    PERFORM snowflake._hold_definition(tab, 'SHARE UPDATE EXCLUSIVE');
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
     SELECT * INTO k FROM pg_constraint c WHERE c.conrelid = tab AND c.conname = constraint_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
     END IF;
     -- Of a foreign key the server plans a query on both tables as the owner of the one.
-    PERFORM snowflake._require_authors_on(tab, ARRAY(SELECT snowflake._table_kin(k.confrelid) WHERE k.contype = 'f'),
+    PERFORM snowflake._require_authors_on(tab, 'SHARE UPDATE EXCLUSIVE',
+                                          ARRAY(SELECT snowflake._table_kin(k.confrelid) WHERE k.contype = 'f'),
                                           format('cannot validate constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
@@ -354,14 +361,12 @@ CREATE FUNCTION snowflake._analyze(seq regclass, tab regclass, caller_search_pat
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-DECLARE
-    part constant snowflake._conversion_part := snowflake._conversion_part(seq, online => true);
 BEGIN
-    PERFORM snowflake._require_widened(part, tab);
-    PERFORM snowflake._require_no_obstacles(part);
+    PERFORM snowflake._require_widened(snowflake._conversion_part(seq, online => true), tab);
     -- The command names the table: its owner must not put another in its place.
-    PERFORM snowflake._hold_definition(tab);
+    PERFORM snowflake._hold_definition(tab, 'SHARE UPDATE EXCLUSIVE');
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
+    PERFORM snowflake._require_authors_on(tab, 'SHARE UPDATE EXCLUSIVE', '{}', format('cannot analyze table %s', tab));
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
     PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 END
