@@ -281,10 +281,10 @@ TM_Result lock_row_to_fill(const Work &work, bool waits) {
 // filled the shadow of its new version. Locks only a row that somebody has locked, perhaps in a
 // mode that does not conflict, as the check of a foreign key does: each lock is a record in the
 // WAL.
-Outcome fill_row(const Work &work, bool waits) {
+Outcome fill_row(const Work &work) {
     TM_Result result = replace(work, work.found, false);
     if (result == TM_BeingModified) {
-        result = lock_row_to_fill(work, waits);
+        result = lock_row_to_fill(work, false);
         if (result == TM_Ok)
             result = replace(work, work.locked, true);
     }
@@ -302,11 +302,14 @@ Filled fill_pages(const Work &work, Pages pages, bool waits) {
         CHECK_FOR_INTERRUPTS();
         if (!any_differs(work, work.found))
             continue;
-        const Outcome outcome = fill_row(work, waits);
+        if (waits) {
+            if (lock_row_to_fill(work, true) == TM_Ok)
+                break;
+            continue;
+        }
+        const Outcome outcome = fill_row(work);
         filled.rows += outcome == Outcome::filled ? 1 : 0;
         filled.in_use += outcome == Outcome::in_use ? 1 : 0;
-        if (waits && outcome == Outcome::filled)
-            break;
     }
     table_endscan(scan);
     return filled;

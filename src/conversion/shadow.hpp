@@ -53,12 +53,13 @@ struct Pages {
 
 // Gives the shadows of a table the numbers of their sources where they differ: those which the
 // owner of the table lets a trigger keep. Changes nothing else: no trigger, rule or policy has a
-// say. It leaves out rows that others have locked; or, if it waits, ends with the first row that it
-// has changed, and so waits while it holds no other row. Evaluates the expressions of indexes as
-// the owner, whose functions find the search_path run_path. Raises 42501 unless the current role
-// has the rights of the owner, 42P01 if there is no such table, 42809 if it is not stored as a
-// heap, 55000 if no trigger keeps a shadow, or if a row to be changed has a number that a
-// constraint or a generated column counts on, 23502 if a shadow that is NOT NULL would become null.
+// say. It leaves out rows that others have locked; or, if it waits, it only locks the first row
+// that is to be filled, and so waits while it holds no other row, and evaluates nothing. Evaluates
+// the expressions of indexes as the owner, whose functions find the search_path run_path. Raises
+// 42501 unless the current role has the rights of the owner, 42P01 if there is no such table, 42809
+// if it is not stored as a heap, 55000 if no trigger keeps a shadow, or if a row to be changed has
+// a number that a constraint or a generated column counts on, 23502 if a shadow that is NOT NULL
+// would become null.
 Filled fill(Oid table_oid, Pages pages, bool waits, const char *run_path);
 
 // Raises the server's error, 42P10 or 55000, if publications let no row of a table be updated, so

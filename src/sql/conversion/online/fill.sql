@@ -87,6 +87,16 @@ BEGIN
 END
 $function$;
 
+-- Looks whose code the filling can run: each row that changes is entered into all indexes.
+CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_authors_on(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq));
+END
+$function$;
+
 -- Tells how far the filling of shadow columns has come, and how long it will take.
 CREATE FUNCTION snowflake._fill_text(progress snowflake._fill_progress)
     RETURNS text
@@ -149,11 +159,15 @@ CREATE FUNCTION snowflake._fill_rows_left_out(progress snowflake._fill_progress)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 DECLARE
-    outcome constant record :=
-        snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], progress.waits, progress.run_path);
+    outcome record;
 BEGIN
+    IF progress.waits THEN
+        PERFORM snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], true, progress.run_path);
+        PERFORM snowflake._fill_look(progress);
+    END IF;
+    outcome := snowflake._fill_pages(progress.tab, progress.first_pages[1], progress.end_pages[1], false, progress.run_path);
     progress.waits := NOT progress.waits AND outcome.in_use > 0;
-    IF NOT progress.waits AND outcome.filled = 0 THEN
+    IF outcome.filled = 0 AND outcome.in_use = 0 THEN
         progress.first_pages := progress.first_pages[2:];
         progress.end_pages := progress.end_pages[2:];
     END IF;
@@ -177,8 +191,7 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     BEGIN
-        -- Each row that changes is entered into all indexes.
-        PERFORM snowflake._require_authors_on(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq));
+        PERFORM snowflake._fill_look(progress);
         IF progress.page < progress.pages THEN
             progress := snowflake._fill_batch(progress);
         ELSIF progress.first_pages <> '{}' THEN

@@ -27,7 +27,7 @@ CREATE FUNCTION snowflake._compared_by(
 -- policy.
 CREATE FUNCTION snowflake._fill_pages(
         tab regclass, first_page bigint, end_page bigint,
-        waits boolean,       -- for a row that is locked; then the call ends with the first row that it has changed
+        waits boolean,       -- for the first row that is to be filled, and locks it; then the call fills none
         run_path text DEFAULT 'pg_catalog, pg_temp', -- the search_path for functions that the indexes of the table call
         OUT filled bigint,   -- how many rows it has changed
         OUT in_use bigint)   -- how many it left as they are because other sessions have locked them
