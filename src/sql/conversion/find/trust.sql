@@ -205,8 +205,8 @@ $function$;
 -- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it,
 -- and that of a range type has chosen functions; an enum has no code. A function or operator has types in its signature, and an
 -- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
--- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER, by whom a
--- trigger may be there already. What a body that is text names is in no catalog: the owner of the function answers for it, unless a
+-- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER and REFERENCES, by
+-- whom a trigger, or a key that cascades, may be there already, or in a transaction that is open. What a body that is text names is in no catalog: the owner of the function answers for it, unless a
 -- trigger calls the function.
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
@@ -270,8 +270,9 @@ BEGIN
         SELECT x.grantee, r.class, r.object
             FROM reached r
             JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
-            CROSS JOIN LATERAL aclexplode(c.relacl) x
-            WHERE r.is_written AND x.privilege_type = 'TRIGGER' AND x.grantee <> c.relowner
+            CROSS JOIN LATERAL (SELECT e.* FROM aclexplode(c.relacl) e
+                                UNION ALL SELECT e.* FROM pg_attribute a, aclexplode(a.attacl) e WHERE a.attrelid = c.oid) x
+            WHERE r.is_written AND x.privilege_type IN ('TRIGGER', 'REFERENCES') AND x.grantee <> c.relowner
         UNION ALL
         SELECT snowflake._owner_of(d.refclassid, d.refobjid), d.refclassid, d.refobjid
             FROM reached r
@@ -341,8 +342,8 @@ CREATE FUNCTION snowflake._obstacle_of_author(link text, author oid, role oid, i
     AS $function$
 BEGIN
     RETURN format('%s %s %s, whose code would run as %I: %s what uses it, and make it again afterwards', link,
-                  CASE WHEN is_owned THEN 'is owned by' ELSE 'can have triggers of' END, snowflake._grantee(author), pg_get_userbyid(role),
-                  CASE WHEN is_owned THEN 'give both to one owner, or drop' ELSE 'revoke the right TRIGGER, or drop' END);
+                  CASE WHEN is_owned THEN 'is owned by' ELSE 'can have triggers or foreign keys of' END, snowflake._grantee(author), pg_get_userbyid(role),
+                  CASE WHEN is_owned THEN 'give both to one owner, or drop' ELSE 'revoke the rights TRIGGER and REFERENCES, or drop' END);
 END
 $function$;
 
@@ -358,6 +359,25 @@ BEGIN
                    is_owned => t.author = snowflake._owner_of(t.via_class, t.via_object))
             FROM snowflake._authors_on(touched) t
             WHERE t.author <> role AND NOT snowflake._may_act_for(t.author, role);
+END
+$function$;
+
+-- Lists the authors whose code a command would run that the owner of a table runs on relations.
+CREATE FUNCTION snowflake._obstacles_of_command(tab regclass, touched oid[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+DECLARE
+    role constant oid := snowflake._owner(tab);
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT o
+            FROM unnest(touched::regclass[]) x(relid)
+            CROSS JOIN LATERAL (
+                SELECT snowflake._obstacle_of_author(format('table %s', x.relid), author, role, is_owned => true)
+                    FROM snowflake._owner(x.relid) author WHERE NOT snowflake._may_act_for(author, role)
+                UNION ALL
+                SELECT snowflake._obstacles_of_definitions(role, x.relid)) y(o);
 END
 $function$;
 

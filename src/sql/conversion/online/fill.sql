@@ -68,20 +68,14 @@ CREATE FUNCTION snowflake._require_authors_on(
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    role constant oid := snowflake._owner(tab);
     members constant oid[] := ARRAY(SELECT snowflake._table_tree(tab));
 BEGIN
     PERFORM snowflake._hold_definition(x, CASE WHEN x = ANY (members) THEN mode ELSE 'ROW SHARE' END)
         FROM unnest(snowflake._lockable(members || others::oid[])) x;
     PERFORM snowflake._require_none(
         ARRAY(SELECT o
-                  FROM (SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab) UNION SELECT unnest(others)) touched(relid)
-                  CROSS JOIN LATERAL (
-                      SELECT snowflake._obstacle_of_author(format('table %s', touched.relid), author, role, is_owned => true)
-                          FROM snowflake._owner(touched.relid) author WHERE NOT snowflake._may_act_for(author, role)
-                      UNION ALL
-                      SELECT snowflake._obstacles_of_definitions(role, touched.relid)) x(o)
-                  GROUP BY o
+                  FROM snowflake._obstacles_of_command(
+                      tab, others::oid[] || ARRAY(SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab))) o
                   ORDER BY o COLLATE "C"),
         purpose);
 END
