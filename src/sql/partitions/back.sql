@@ -97,8 +97,6 @@ BEGIN
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._merge_obstacles_of_publications(p)
                   UNION ALL SELECT snowflake._merge_obstacles_of_first_partition(p)
-                  -- The rows of partitions are read by a query of the owner.
-                  UNION ALL SELECT snowflake._obstacles_of_definitions(p.owner, member) FROM snowflake._table_tree(p.tab) member
                   UNION ALL
                   SELECT format('partition %s %s', c.oid::regclass, why.text)
                       FROM pg_inherits i

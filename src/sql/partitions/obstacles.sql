@@ -281,10 +281,7 @@ DECLARE
             FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f');
 BEGIN
     RETURN QUERY
-        SELECT format('%s is owned by %I, whose code would run as %I: give both to one owner, or drop what uses it, and make it again afterwards',
-                      snowflake._link_of(x.via_class, x.via_object, x.class, x.object), pg_get_userbyid(x.author), pg_get_userbyid(p.owner))
-            FROM snowflake._authors_on(p.tab) x
-            WHERE x.author <> p.owner AND NOT snowflake._may_act_for(x.author, p.owner);
+        SELECT snowflake._obstacles_of_definitions(p.owner, member) FROM snowflake._table_tree(p.tab) member;
     RETURN QUERY
         SELECT x FROM pg_class c
             CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
