@@ -163,12 +163,16 @@ CREATE TABLE copied (id bigserial, n integer);
 CREATE FUNCTION wal_of_copy() RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
     before pg_lsn;
+    fewest numeric; -- the server's own processes write some, too
 BEGIN
-    TRUNCATE copied;
-    CHECKPOINT;
-    before := pg_current_wal_insert_lsn();
-    COPY copied (n) FROM PROGRAM 'seq 20000';
-    RETURN pg_current_wal_insert_lsn() - before;
+    FOR i IN 1..3 LOOP
+        TRUNCATE copied;
+        CHECKPOINT;
+        before := pg_current_wal_insert_lsn();
+        COPY copied (n) FROM PROGRAM 'seq 20000';
+        fewest := least(fewest, pg_current_wal_insert_lsn() - before);
+    END LOOP;
+    RETURN fewest;
 END $$;
 SELECT wal_of_copy() AS redirected \gset
 ALTER TABLE copied ALTER id SET DEFAULT nextval('redirected.copied_id_seq'::text);

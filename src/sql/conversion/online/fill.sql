@@ -56,10 +56,30 @@ BEGIN
 END
 $function$;
 
--- Locks a table with what inherits from it, and others, and looks whose code a command can run that the owner of the table runs on
--- them. Authors can come to be at any time: roles are granted and revoked, objects change owners, and a table that a check writes to
--- gets foreign keys. So each transaction looks, at what its command touches, when the command waits for no lock any more. Raises an
--- error that names those who may not act for the owner.
+-- A command that the owner of a table runs on it, on what inherits from it, and on others.
+CREATE TYPE snowflake._owners_command AS (tab regclass, others regclass[], purpose text);
+
+-- Raises an error that names the authors whose code a command would run and who may not act for the owner; returns the argument.
+CREATE FUNCTION snowflake._require_authors_of_command(command snowflake._owners_command)
+    RETURNS snowflake._owners_command
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_none(
+        ARRAY(SELECT o
+                  FROM snowflake._obstacles_of_command(
+                      command.tab, command.others::oid[] || ARRAY(SELECT snowflake._table_tree(command.tab)
+                                                                  UNION SELECT pg_partition_ancestors(command.tab))) o
+                  ORDER BY o COLLATE "C"),
+        command.purpose);
+    RETURN command;
+END
+$function$;
+
+-- Locks a table with what inherits from it, and others, and looks whose code a command of the owner can run. Authors can come to be at
+-- any time: roles are granted and revoked, objects change owners, and a table that a check writes to gets foreign keys. So each
+-- transaction looks, at what its command touches, when the command waits for no lock any more, and at what is there now, whatever its
+-- isolation level is. Raises an error that names those who may not act for the owner.
 CREATE FUNCTION snowflake._require_authors_on(
         tab regclass,
         mode text, -- of the command's lock on the table; that on the others is ROW SHARE
@@ -72,12 +92,8 @@ DECLARE
 BEGIN
     PERFORM snowflake._hold_definition(x, CASE WHEN x = ANY (members) THEN mode ELSE 'ROW SHARE' END)
         FROM unnest(snowflake._lockable(members || others::oid[])) x;
-    PERFORM snowflake._require_none(
-        ARRAY(SELECT o
-                  FROM snowflake._obstacles_of_command(
-                      tab, others::oid[] || ARRAY(SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab))) o
-                  ORDER BY o COLLATE "C"),
-        purpose);
+    PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)',
+                                 ROW(tab, others, purpose)::snowflake._owners_command);
 END
 $function$;
 
