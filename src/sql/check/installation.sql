@@ -49,7 +49,7 @@ BEGIN
                               ELSE 'SELECT snowflake.release_node(n) FROM generate_series(%s, %s) n' END, c.node, c.last_node)
                || CASE WHEN c.kind = 'lease' OR c.is_this_instance THEN '' ELSE '; SELECT snowflake.claim_node()' END
             FROM numbered c
-            -- What is wrong with the number that this instance uses stands above.
+            -- The first row above names faults of the number that this instance uses.
             WHERE c.lost_to IS NOT NULL AND c.kind <> 'copy'
               AND (NOT c.is_this_instance OR c.kind = 'lease' OR c.kind = 'setting' AND c.node IS DISTINCT FROM setting)
         UNION ALL
