@@ -271,7 +271,8 @@ BEGIN
             FROM reached r
             JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
             CROSS JOIN LATERAL (SELECT e.* FROM aclexplode(c.relacl) e
-                                UNION ALL SELECT e.* FROM pg_attribute a, aclexplode(a.attacl) e WHERE a.attrelid = c.oid) x
+                                UNION ALL SELECT e.* FROM pg_attribute a, aclexplode(a.attacl) e
+                                              WHERE a.attrelid = c.oid AND NOT a.attisdropped) x
             WHERE r.is_written AND x.privilege_type IN ('TRIGGER', 'REFERENCES') AND x.grantee <> c.relowner
         UNION ALL
         SELECT snowflake._owner_of(d.refclassid, d.refobjid), d.refclassid, d.refobjid

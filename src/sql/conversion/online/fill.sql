@@ -56,7 +56,7 @@ BEGIN
 END
 $function$;
 
--- A command that the owner of a table runs on it, on what inherits from it, and on others.
+-- A command that the owner of a table runs on it, on what inherits from it, and on others with all that they are related to.
 CREATE TYPE snowflake._owners_command AS (tab regclass, others regclass[], purpose text);
 
 -- Raises an error that names the authors whose code a command would run and who may not act for the owner; returns the argument.
@@ -68,8 +68,8 @@ BEGIN
     PERFORM snowflake._require_none(
         ARRAY(SELECT o
                   FROM snowflake._obstacles_of_command(
-                      command.tab, command.others::oid[] || ARRAY(SELECT snowflake._table_tree(command.tab)
-                                                                  UNION SELECT pg_partition_ancestors(command.tab))) o
+                      command.tab, ARRAY(SELECT snowflake._table_tree(command.tab) UNION SELECT pg_partition_ancestors(command.tab)
+                                         UNION SELECT snowflake._table_kin(other) FROM unnest(command.others) other)) o
                   ORDER BY o COLLATE "C"),
         command.purpose);
     RETURN command;
@@ -91,7 +91,7 @@ DECLARE
     members constant oid[] := ARRAY(SELECT snowflake._table_tree(tab));
 BEGIN
     PERFORM snowflake._hold_definition(x, CASE WHEN x = ANY (members) THEN mode ELSE 'ROW SHARE' END)
-        FROM unnest(snowflake._lockable(members || others::oid[])) x;
+        FROM unnest(snowflake._lockable(members || ARRAY(SELECT snowflake._table_kin(other)::oid FROM unnest(others) other))) x;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)',
                                  ROW(tab, others, purpose)::snowflake._owners_command);
 END
@@ -302,7 +302,7 @@ BEGIN
     END IF;
     -- Of a foreign key the server plans a query on both tables as the owner of the one.
     PERFORM snowflake._require_authors_on(tab, 'SHARE UPDATE EXCLUSIVE',
-                                          ARRAY(SELECT snowflake._table_kin(k.confrelid) WHERE k.contype = 'f'),
+                                          ARRAY(SELECT k.confrelid WHERE k.contype = 'f'),
                                           format('cannot validate constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),

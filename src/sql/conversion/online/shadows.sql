@@ -208,9 +208,9 @@ BEGIN
             WHERE k.contype = 'c' AND k.conname LIKE 'snowflake|_%' ESCAPE '|'
               AND (k.coninhcount > 0) = c.relispartition -- a partition has all from the whole
               AND k.conrelid = ANY (tables) AND pair.shadow IS NOT NULL
-              -- A check of the user's may compare two columns, too. A trigger that is not signed, or whose sequence was renamed, tells.
-              AND (b.attname = snowflake._shadow_name(a.attname)
-                   OR EXISTS (SELECT FROM kept WHERE kept.tgrelid = k.conrelid
+              -- A check of the user's may compare two columns, too. A signed trigger tells, though its sequence was renamed, or a name.
+              AND (b.attname IN (snowflake._shadow_name(a.attname), k.conname)
+                   OR EXISTS (SELECT FROM kept WHERE kept.is_signed AND kept.tgrelid = k.conrelid
                                                  AND kept.columns = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]))
             ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid, t.oid;
 END
