@@ -168,10 +168,11 @@ BEGIN
                               pg_get_userbyid(c.relowner), pg_get_userbyid(r.relowner))
                     WHERE NOT (snowflake._may_act_for(c.relowner, r.relowner) AND snowflake._may_act_for(r.relowner, c.relowner))
                 UNION ALL
-                -- _validate() runs as the owner of the key.
+                -- _validate() runs as the owner of the key. What the owner of the table runs is looked at elsewhere.
                 SELECT DISTINCT 'cannot be validated: ' || o
-                    FROM (SELECT snowflake._table_tree(k.conrelid) UNION SELECT snowflake._table_kin(k.confrelid)) x(relid)
+                    FROM (SELECT snowflake._table_tree(k.conrelid) UNION SELECT snowflake._table_tree(p.tab) WHERE c.relowner <> p.owner) x(relid)
                     CROSS JOIN LATERAL snowflake._obstacles_of_definitions(c.relowner, x.relid) o
+                    WHERE k.confrelid = p.tab AND k.conparentid = 0
                 UNION ALL
                 SELECT format('links it to table %s, which is temporary: drop it first', other.oid::regclass)
                     WHERE other.relpersistence = 't'

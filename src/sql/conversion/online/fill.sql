@@ -88,10 +88,15 @@ CREATE FUNCTION snowflake._require_authors_on(
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
+    named constant oid[] := tab::oid || others::oid[];
     members constant oid[] := ARRAY(SELECT snowflake._table_tree(tab));
+    relation oid;
 BEGIN
-    PERFORM snowflake._hold_definition(x, CASE WHEN x = ANY (members) THEN mode ELSE 'ROW SHARE' END)
-        FROM unnest(snowflake._lockable(members || ARRAY(SELECT snowflake._table_kin(other)::oid FROM unnest(others) other))) x;
+    -- As the server does: a table before its partitions.
+    FOREACH relation IN ARRAY named || snowflake._lockable(ARRAY(SELECT snowflake._table_tree(x::regclass) FROM unnest(named) x))::oid[] LOOP
+        CONTINUE WHEN snowflake._lockable(ARRAY[relation]) = '{}';
+        PERFORM snowflake._hold_definition(relation, CASE WHEN relation = ANY (members) THEN mode ELSE 'ROW SHARE' END);
+    END LOOP;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)',
                                  ROW(tab, others, purpose)::snowflake._owners_command);
 END
