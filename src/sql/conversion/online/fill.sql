@@ -93,8 +93,8 @@ DECLARE
     relation oid;
 BEGIN
     -- As the server does: a table before its partitions.
-    FOREACH relation IN ARRAY named || snowflake._lockable(ARRAY(SELECT snowflake._table_tree(x::regclass) FROM unnest(named) x))::oid[] LOOP
-        CONTINUE WHEN snowflake._lockable(ARRAY[relation]) = '{}';
+    FOREACH relation IN ARRAY snowflake._lockable(named)::oid[]
+                              || snowflake._lockable(ARRAY(SELECT snowflake._table_tree(x::regclass) FROM unnest(named) x))::oid[] LOOP
         PERFORM snowflake._hold_definition(relation, CASE WHEN relation = ANY (members) THEN mode ELSE 'ROW SHARE' END);
     END LOOP;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)',

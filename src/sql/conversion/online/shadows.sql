@@ -178,10 +178,10 @@ BEGIN
     RETURN QUERY
         WITH kept AS MATERIALIZED (
             SELECT x.oid, x.tgrelid, x.tgname, snowflake._named_by(x.tgargs) AS sequence_name,
-                   snowflake._columns_of_trigger(x.oid) AS columns,
-                   x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update AS is_signed
+                   snowflake._columns_of_trigger(x.oid) AS columns
                 FROM pg_trigger x
                 WHERE x.tgrelid = ANY (tables) AND x.tgfoid = 'snowflake._keep_shadow()'::regprocedure
+                  AND x.tgenabled = 'A' AND x.tgtype = for_each_row_before_insert_or_update
         ),
         sequences AS MATERIALIZED (
             SELECT q.oid, q.relowner, q.oid::regclass::text AS name FROM pg_class q
@@ -192,7 +192,7 @@ BEGIN
                 FROM kept
                 JOIN sequences q ON q.name = kept.sequence_name
                 JOIN pg_class owned ON owned.oid = kept.tgrelid
-                WHERE kept.is_signed AND snowflake._is_taken_along(q.relowner, owned.relowner)
+                WHERE snowflake._is_taken_along(q.relowner, owned.relowner)
         )
         SELECT DISTINCT ON (k.conrelid, pair.attnum)
                k.conrelid::regclass, pair.attnum, pair.shadow, k.conname, pair.refuses_null = a.attnotnull, k.convalidated,
@@ -210,8 +210,8 @@ BEGIN
               AND k.conrelid = ANY (tables) AND pair.shadow IS NOT NULL
               -- A check of the user's may compare two columns, too. A signed trigger tells, though its sequence was renamed, or a name.
               AND (b.attname IN (snowflake._shadow_name(a.attname), k.conname)
-                   OR EXISTS (SELECT FROM kept WHERE kept.is_signed AND kept.tgrelid = k.conrelid
-                                                 AND kept.columns = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]))
+                   OR EXISTS (SELECT FROM kept
+                                  WHERE kept.tgrelid = k.conrelid AND kept.columns = ARRAY[least(a.attname, b.attname), greatest(a.attname, b.attname)]))
             ORDER BY k.conrelid, pair.attnum, pair.refuses_null = a.attnotnull DESC, k.convalidated DESC, k.oid, t.oid;
 END
 $function$;
