@@ -117,13 +117,11 @@ void snowflake_announcer_main(Datum setting) {
         XactLockTableWait(order.after, nullptr, nullptr, XLTW_None);
     XactReadOnly = false;
     PushActiveSnapshot(GetTransactionSnapshot());
-    // Somebody who claims a number at this moment will leave nothing unsaid, or the next session
-    // asks again.
-    if (order.task == announcer::Task::repeat) {
-        if (registry::lock_unless_one_waits()) // one worker of many is enough
+    if (registry::lock_unless_one_waits(static_cast<std::uint16_t>(order.task))) {
+        if (order.task == announcer::Task::repeat)
             announcer::repeat();
-    } else if (registry::lock_without_waiting()) {
-        (void)announcer::say_what_lacks(DatumGetInt32(setting));
+        else
+            (void)announcer::say_what_lacks(DatumGetInt32(setting));
     }
     PopActiveSnapshot();
     CommitTransactionCommand();

@@ -307,20 +307,18 @@ void lock() {
     LockRelationOid(require_table(), ShareUpdateExclusiveLock);
 }
 
-bool lock_unless_one_waits() {
-    const Oid table = require_table();
+bool lock_unless_one_waits(std::uint16_t task) {
+    const Oid table = find_table();
+    if (!OidIsValid(table))
+        return false;
     LOCKTAG turn;
-    SET_LOCKTAG_OBJECT(turn, MyDatabaseId, RelationRelationId, table, 1);
+    SET_LOCKTAG_OBJECT(turn, MyDatabaseId, RelationRelationId, table,
+                       static_cast<std::uint16_t>(task + 1));
     if (LockAcquire(&turn, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
         return false;
-    lock();
+    LockRelationOid(table, ShareUpdateExclusiveLock);
     LockRelease(&turn, ExclusiveLock, false);
-    return true;
-}
-
-bool lock_without_waiting() {
-    const Oid table = find_table();
-    return OidIsValid(table) && ConditionalLockRelationOid(table, ShareUpdateExclusiveLock);
+    return find_table() == table; // which may have been dropped meanwhile
 }
 
 StoredAct begin_act(const Registry &registry, const Instance &about, std::int64_t now_us) {

@@ -49,12 +49,10 @@ std::optional<bool> being_written_as(const ActId &act);
 // Raises 55000 if there is no table.
 void lock();
 
-// Does the same unless another session waits here, which will see all that is committed by now.
-// Returns whether the lock is there.
-bool lock_unless_one_waits();
-
-// Does the same as lock() unless that had to wait. Returns whether the lock is there.
-bool lock_without_waiting();
+// Does the same unless there is no table, or another session waits here for the same task, 0 to
+// 65534, which will see all that is committed by now: of many one is enough. Returns whether the
+// lock is there.
+bool lock_unless_one_waits(std::uint16_t task);
 
 // Writes an act of this server, or adds the row of a known one once more, for instances that
 // replication has not brought it to: those that know it pass over it. The row is written as the

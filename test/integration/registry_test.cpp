@@ -373,6 +373,29 @@ TEST(Copying, IsNoticedByBoth) {
     expect_no_equal_ids(original, copy);
 }
 
+// The copy is heard while the original does something else with its registry. The answer waits.
+TEST(Copying, IsAnsweredOnceTheRegistryIsFree) {
+    const Server original(0, settings);
+    create(original);
+    const Id number = Session(original).number(claim);
+    const Server copy = Server::copy_of(original);
+    join({original}, {copy});
+    Session busy(original);
+    busy.run("BEGIN");
+    busy.run("LOCK TABLE snowflake.nodes IN SHARE UPDATE EXCLUSIVE MODE");
+    Session on_copy(copy);
+    on_copy.run("SELECT snowflake.nextval()");
+    wait_for(original,
+             "SELECT EXISTS (SELECT FROM snowflake.cluster WHERE kind = 'copy') AND EXISTS "
+             "(SELECT FROM pg_locks WHERE relation = 'snowflake.nodes'::regclass AND NOT granted)",
+             "t");
+    EXPECT_EQ(on_copy.number(node), number); // it has heard nothing
+    busy.run("COMMIT");
+    wait_for(on_copy, is_stopped);
+    EXPECT_EQ(on_copy.sqlstate(node), "55000");
+    EXPECT_EQ(Session(original).number(node), number);
+}
+
 // The original and its copy are joined to a third server, and not to each other.
 TEST(Copying, IsNoticedByWayOfAThirdServer) {
     const Server original(0, settings);
