@@ -479,9 +479,9 @@ INSERT INTO filled (item) VALUES ('apple');
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
     REVOKE online_owner FROM online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
 END $$;
 REVOKE online_owner FROM online_forger;
 DROP TABLE filled;
@@ -495,20 +495,36 @@ RESET ROLE;
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
     ALTER DOMAIN forged.given OWNER TO online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
 END $$;
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
     GRANT REFERENCES (a) ON forged.audited TO online_forger;
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
 END $$;
 DROP TABLE filled;
 DROP FUNCTION note;
 DROP TABLE audited;
 DROP DOMAIN given;
+-- What a check writes to references a table, and is referenced: to look for a key is to plan a query on either.
+SET ROLE online_owner;
+CREATE TABLE looked_up (id bigint PRIMARY KEY, item text);
+CREATE TABLE audited (a bigint PRIMARY KEY REFERENCES looked_up);
+CREATE TABLE looks (a bigint REFERENCES audited, item text);
+CREATE FUNCTION note(bigint) RETURNS boolean LANGUAGE sql BEGIN ATOMIC INSERT INTO forged.audited VALUES ($1); SELECT true; END;
+CREATE TABLE noted (id serial, CHECK (note(id)));
+RESET ROLE;
+CREATE INDEX late ON looked_up ((item::later));
+SELECT snowflake.convert_sequence_to_snowflake('noted_id_seq');
+DROP INDEX late;
+CREATE INDEX late ON looks ((item::later));
+SELECT snowflake.convert_sequence_to_snowflake('noted_id_seq');
+DROP TABLE noted;
+DROP FUNCTION note;
+DROP TABLE looks, audited, looked_up;
 -- A check of a partitioned table is validated with the partitions.
 CREATE TABLE filled (id serial, item text) PARTITION BY LIST (item);
 CREATE TABLE filled_part PARTITION OF filled DEFAULT;
@@ -517,15 +533,23 @@ ALTER TABLE filled_part OWNER TO online_owner;
 SELECT snowflake._add_shadows('filled_id_seq', 'filled');
 DO $$
 BEGIN
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
     CREATE INDEX late ON forged.filled_part ((item::forged.later));
-    PERFORM snowflake._require_authors_on('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert');
+    PERFORM snowflake._require_authors_on(ROW('forged.filled', 'ROW EXCLUSIVE', '{}', 'cannot convert'));
 END $$;
 DROP TABLE filled;
 -- A foreign key of a superuser's table, which has no column that is replaced: to validate it reads the other's table as the superuser.
 CREATE TABLE keyed (id serial PRIMARY KEY);
 ALTER TABLE keyed OWNER TO online_owner;
 CREATE TABLE keying (x bigint REFERENCES keyed);
+SELECT * FROM snowflake.conversion_plan('keyed_id_seq', online => true);
+-- One that is not valid stays so.
+ALTER TABLE keying DROP CONSTRAINT keying_x_fkey, ADD CONSTRAINT not_valid FOREIGN KEY (x) REFERENCES keyed NOT VALID;
+SELECT count(*) AS validations FROM snowflake.conversion_plan('keyed_id_seq', online => true) WHERE command LIKE '%not_valid%';
+DROP TABLE keyed, keying;
+CREATE TABLE keyed (id serial, item text, PRIMARY KEY (id, item)) PARTITION BY LIST (item);
+ALTER TABLE keyed OWNER TO online_owner;
+CREATE TABLE keying (x bigint, item text, FOREIGN KEY (x, item) REFERENCES keyed);
 SELECT * FROM snowflake.conversion_plan('keyed_id_seq', online => true);
 DROP TABLE keyed, keying;
 -- To validate a foreign key is to plan a query on both tables.

@@ -114,6 +114,36 @@ SELECT snowflake._merge_partitions('home.named');
 SELECT conname, confrelid::regclass, convalidated FROM pg_constraint WHERE conrelid = 'home.named'::regclass AND contype = 'f' AND conparentid = 0;
 RESET ROLE;
 DROP TABLE home.named, home.parts;
+-- To validate a partition's key can evaluate what the whole has. On the way back each row is looked for in the tables that the table
+-- references. A key that is not valid stays so, and is read by nobody. Rights on a column that was dropped are nobody's.
+SET ROLE regress_snowflake_alice;
+CREATE TABLE home.looked_up (id bigint PRIMARY KEY, item text);
+CREATE TABLE home.looks (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), old text, item bigint REFERENCES home.looked_up);
+CREATE TABLE home.refers_whole (id integer, looks bigint, item text DEFAULT 'x'::lair.word) PARTITION BY LIST (id);
+CREATE TABLE home.refers_part PARTITION OF home.refers_whole FOR VALUES IN (1);
+ALTER TABLE home.refers_part ADD CONSTRAINT refers FOREIGN KEY (looks) REFERENCES home.looks;
+CREATE TABLE home.not_valid (looks bigint, item text, CHECK (item::lair.word <> ''));
+ALTER TABLE home.not_valid ADD FOREIGN KEY (looks) REFERENCES home.looks NOT VALID;
+GRANT SELECT (old) ON home.looks TO regress_snowflake_mallory WITH GRANT OPTION;
+SET ROLE regress_snowflake_mallory;
+GRANT SELECT (old) ON home.looks TO PUBLIC;
+SET ROLE regress_snowflake_alice;
+ALTER TABLE home.looks DROP COLUMN old;
+ALTER TABLE home.refers_part ALTER item DROP DEFAULT; -- of the whole one stays
+SELECT snowflake._limit_ids('home.looks', 'id', '1 month', '2080-01-01', 1, false);
+DROP TABLE home.refers_whole;
+SELECT snowflake._limit_ids('home.looks', 'id', '1 month', '2080-01-01', 1, false);
+SELECT snowflake._validate('home.looks', 'snowflake_limit');
+SELECT snowflake._partition_table('home.looks', 'id', '1 month', '2080-01-01', 1, false);
+SELECT convalidated FROM pg_constraint WHERE conrelid = 'home.not_valid'::regclass AND contype = 'f' AND conparentid = 0;
+SET client_min_messages = error; -- of the owner's own command
+CREATE INDEX late ON home.looked_up ((item::lair.word));
+SET client_min_messages = warning;
+SELECT snowflake._merge_partitions('home.looks');
+DROP INDEX home.late;
+SELECT snowflake._merge_partitions('home.looks');
+RESET ROLE;
+DROP TABLE home.not_valid, home.looks, home.looked_up;
 -- A role that may read the first partition alone does not read the whole table after the merge. Comments and defaults of that
 -- partition do not become the table's; its own constraints and indexes are obstacles, as rows of other partitions may not fit.
 SET ROLE regress_snowflake_alice;

@@ -96,6 +96,11 @@ BEGIN
                   UNION ALL SELECT snowflake._partition_obstacles_of_dependents(p, dependents)
                   UNION ALL SELECT snowflake._partition_obstacles_of_makers(p, dependents)
                   UNION ALL SELECT snowflake._merge_obstacles_of_publications(p)
+                  -- Each row that is moved is looked for in the tables that it references.
+                  UNION ALL
+                  SELECT snowflake._obstacles_of_definitions(p.owner, x)
+                      FROM (SELECT DISTINCT snowflake._table_kin(k.confrelid)
+                                FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f') read(x)
                   UNION ALL SELECT snowflake._merge_obstacles_of_first_partition(p)
                   UNION ALL
                   SELECT format('partition %s %s', c.oid::regclass, why.text)

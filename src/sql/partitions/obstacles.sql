@@ -170,9 +170,10 @@ BEGIN
                 UNION ALL
                 -- _validate() runs as the owner of the key. What the owner of the table runs is looked at elsewhere.
                 SELECT DISTINCT 'cannot be validated: ' || o
-                    FROM (SELECT snowflake._table_tree(k.conrelid) UNION SELECT snowflake._table_tree(p.tab) WHERE c.relowner <> p.owner) x(relid)
+                    FROM (SELECT snowflake._table_tree(k.conrelid) UNION SELECT pg_partition_ancestors(k.conrelid)
+                          UNION SELECT snowflake._table_tree(p.tab) WHERE c.relowner <> p.owner) x(relid)
                     CROSS JOIN LATERAL snowflake._obstacles_of_definitions(c.relowner, x.relid) o
-                    WHERE k.confrelid = p.tab AND k.conparentid = 0
+                    WHERE k.confrelid = p.tab AND k.conparentid = 0 AND k.convalidated
                 UNION ALL
                 SELECT format('links it to table %s, which is temporary: drop it first', other.oid::regclass)
                     WHERE other.relpersistence = 't'
@@ -285,7 +286,8 @@ BEGIN
         SELECT snowflake._obstacles_of_definitions(p.owner, member) FROM snowflake._table_tree(p.tab) member;
     RETURN QUERY
         SELECT x FROM pg_class c
-            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
+            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a
+                                                               WHERE a.attrelid = c.oid AND NOT a.attisdropped) held(acl)
             CROSS JOIN LATERAL snowflake._grant_obstacles(p.tab::text, c.relowner, held.acl) x
             WHERE c.oid = p.tab;
     RETURN QUERY SELECT * FROM snowflake._kinds_obstacles(snowflake._remade(dependents));

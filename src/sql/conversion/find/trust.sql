@@ -206,8 +206,8 @@ $function$;
 -- and that of a range type has chosen functions; an enum has no code. A function or operator has types in its signature, and an
 -- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
 -- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER and REFERENCES, by
--- whom a trigger, or a key that cascades, may be there already, or in a transaction that is open. What a body that is text names is in no catalog: the owner of the function answers for it, unless a
--- trigger calls the function.
+-- whom a trigger or a key may be there already, or in a transaction that is open. What a body that is text names is in no catalog: the
+-- owner of the function answers for it, unless a trigger calls the function.
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -255,10 +255,10 @@ BEGIN
                     UNION ALL
                     SELECT 'pg_class'::regclass, kin FROM snowflake._table_kin(r.object) kin WHERE r.class = 'pg_class'::regclass
                     UNION ALL
-                    -- Foreign keys write to these.
-                    SELECT 'pg_class'::regclass, k.conrelid FROM pg_constraint k
-                        WHERE r.class = 'pg_class'::regclass AND r.is_written AND k.confrelid = r.object AND k.contype = 'f'
-                          AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+                    -- Foreign keys read these, or write to them.
+                    SELECT 'pg_class'::regclass, CASE k.conrelid WHEN r.object THEN k.confrelid ELSE k.conrelid END
+                        FROM pg_constraint k
+                        WHERE r.class = 'pg_class'::regclass AND r.is_written AND k.contype = 'f' AND r.object IN (k.conrelid, k.confrelid)
                 ) next(class, object)
         )
         SELECT y.typowner, r.class, r.object
@@ -363,8 +363,9 @@ BEGIN
 END
 $function$;
 
--- Lists the authors whose code a command would run that the owner of a table runs on relations.
-CREATE FUNCTION snowflake._obstacles_of_command(tab regclass, touched oid[])
+-- Lists the authors whose code a command would run that the owner of a table runs on it, on what inherits from it, and on others with
+-- all that they are related to. The server reads the keys of what the table is a partition of.
+CREATE FUNCTION snowflake._obstacles_of_command(tab regclass, others regclass[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
@@ -373,7 +374,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT DISTINCT o
-            FROM unnest(touched::regclass[]) x(relid)
+            FROM (SELECT snowflake._table_tree(tab) UNION SELECT pg_partition_ancestors(tab)
+                  UNION SELECT snowflake._table_kin(other) FROM unnest(others) other) x(relid)
             CROSS JOIN LATERAL (
                 SELECT snowflake._obstacle_of_author(format('table %s', x.relid), author, role, is_owned => true)
                     FROM snowflake._owner(x.relid) author WHERE NOT snowflake._may_act_for(author, role)

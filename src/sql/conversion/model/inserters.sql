@@ -40,7 +40,7 @@ BEGIN
             WHERE x.privilege_type = way.privilege
         UNION
         SELECT x.grantee
-            FROM way JOIN pg_attribute a ON a.attrelid = way.relid
+            FROM way JOIN pg_attribute a ON a.attrelid = way.relid AND NOT a.attisdropped
             CROSS JOIN LATERAL aclexplode(a.attacl) x
             WHERE x.privilege_type = way.privilege
         ORDER BY 1;

@@ -184,7 +184,8 @@ BEGIN
     RETURN ARRAY(
         SELECT x.grantee
             FROM pg_class c
-            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a WHERE a.attrelid = c.oid) held(acl)
+            CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute a
+                                                               WHERE a.attrelid = c.oid AND NOT a.attisdropped) held(acl)
             CROSS JOIN LATERAL aclexplode(held.acl) x
             WHERE c.oid = relation AND x.grantee <> c.relowner);
 END

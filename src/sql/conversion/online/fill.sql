@@ -57,7 +57,31 @@ END
 $function$;
 
 -- A command that the owner of a table runs on it, on what inherits from it, and on others with all that they are related to.
-CREATE TYPE snowflake._owners_command AS (tab regclass, others regclass[], purpose text);
+CREATE TYPE snowflake._owners_command AS (
+    tab regclass,
+    mode text, -- of its lock on the table; that on the others is ROW SHARE
+    others regclass[], purpose text);
+
+-- Locks what a command locks: as the server does, a table before its partitions. Returns the argument.
+CREATE FUNCTION snowflake._hold_command(command snowflake._owners_command)
+    RETURNS snowflake._owners_command
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    locked record;
+BEGIN
+    FOR locked IN
+        SELECT member.relid, named.relid = command.tab AS is_altered
+            FROM unnest(command.tab || command.others) WITH ORDINALITY named(relid, n)
+            CROSS JOIN LATERAL snowflake._table_tree(named.relid) WITH ORDINALITY member(relid, depth)
+            JOIN pg_class c ON c.oid = member.relid AND snowflake._may_become(c.relowner)
+            ORDER BY member.depth > 1, named.n, member.depth
+    LOOP
+        PERFORM snowflake._hold_definition(locked.relid, CASE WHEN locked.is_altered THEN command.mode ELSE 'ROW SHARE' END);
+    END LOOP;
+    RETURN command;
+END
+$function$;
 
 -- Raises an error that names the authors whose code a command would run and who may not act for the owner; returns the argument.
 CREATE FUNCTION snowflake._require_authors_of_command(command snowflake._owners_command)
@@ -67,38 +91,24 @@ CREATE FUNCTION snowflake._require_authors_of_command(command snowflake._owners_
 BEGIN
     PERFORM snowflake._require_none(
         ARRAY(SELECT o
-                  FROM snowflake._obstacles_of_command(
-                      command.tab, ARRAY(SELECT snowflake._table_tree(command.tab) UNION SELECT pg_partition_ancestors(command.tab)
-                                         UNION SELECT snowflake._table_kin(other) FROM unnest(command.others) other)) o
+                  FROM snowflake._obstacles_of_command(command.tab, command.others) o
                   ORDER BY o COLLATE "C"),
         command.purpose);
     RETURN command;
 END
 $function$;
 
--- Locks a table with what inherits from it, and others, and looks whose code a command of the owner can run. Authors can come to be at
--- any time: roles are granted and revoked, objects change owners, and a table that a check writes to gets foreign keys. So each
--- transaction looks, at what its command touches, when the command waits for no lock any more, and at what is there now, whatever its
--- isolation level is. Raises an error that names those who may not act for the owner.
-CREATE FUNCTION snowflake._require_authors_on(
-        tab regclass,
-        mode text, -- of the command's lock on the table; that on the others is ROW SHARE
-        others regclass[], purpose text)
+-- Locks what a command of the owner of a table locks, and looks whose code the command can run. Authors can come to be at any time:
+-- roles are granted and revoked, objects change owners, and a table that a check writes to gets foreign keys. So each transaction
+-- looks, when the command waits for no lock of its own any more, at what is there now, whatever its isolation level is. Raises an error
+-- that names those who may not act for the owner.
+CREATE FUNCTION snowflake._require_authors_on(command snowflake._owners_command)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
-DECLARE
-    named constant oid[] := tab::oid || others::oid[];
-    members constant oid[] := ARRAY(SELECT snowflake._table_tree(tab));
-    relation oid;
 BEGIN
-    -- As the server does: a table before its partitions.
-    FOREACH relation IN ARRAY snowflake._lockable(named)::oid[]
-                              || snowflake._lockable(ARRAY(SELECT snowflake._table_tree(x::regclass) FROM unnest(named) x))::oid[] LOOP
-        PERFORM snowflake._hold_definition(relation, CASE WHEN relation = ANY (members) THEN mode ELSE 'ROW SHARE' END);
-    END LOOP;
-    PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)',
-                                 ROW(tab, others, purpose)::snowflake._owners_command);
+    PERFORM snowflake._as_of_now('SELECT snowflake._hold_command($1)', command);
+    PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)', command);
 END
 $function$;
 
@@ -108,7 +118,7 @@ CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
-    PERFORM snowflake._require_authors_on(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq));
+    PERFORM snowflake._require_authors_on(ROW(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq)));
 END
 $function$;
 
@@ -289,26 +299,41 @@ BEGIN
 END
 $function$;
 
+-- A constraint of a table, by its name.
+CREATE TYPE snowflake._named_constraint AS (tab regclass, name name);
+
+-- Returns the command that looks whether all rows of a table satisfy a constraint. Raises 42704 if there is none of this name.
+CREATE FUNCTION snowflake._validation_of(named snowflake._named_constraint)
+    RETURNS snowflake._owners_command
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    k pg_constraint;
+BEGIN
+    SELECT * INTO k FROM pg_constraint c WHERE c.conrelid = named.tab AND c.conname = named.name;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'constraint "%" of relation % does not exist', named.name, named.tab USING ERRCODE = 'undefined_object';
+    END IF;
+    -- Of a foreign key the server plans a query on both tables as the owner of the one.
+    RETURN ROW(named.tab, 'SHARE UPDATE EXCLUSIVE', ARRAY(SELECT k.confrelid WHERE k.contype = 'f'),
+               format('cannot validate constraint %I of table %s', named.name, named.tab))::snowflake._owners_command;
+END
+$function$;
+
 -- Looks whether all rows of a table satisfy a constraint, with a search_path for the functions that it calls.
 CREATE FUNCTION snowflake._validate(tab regclass, constraint_name name, caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
 DECLARE
-    k pg_constraint;
+    command snowflake._owners_command;
 BEGIN
     PERFORM snowflake._restart_statement_timeout();
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._hold_definition(tab, 'SHARE UPDATE EXCLUSIVE');
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
-    SELECT * INTO k FROM pg_constraint c WHERE c.conrelid = tab AND c.conname = constraint_name;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'constraint "%" of relation % does not exist', constraint_name, tab USING ERRCODE = 'undefined_object';
-    END IF;
-    -- Of a foreign key the server plans a query on both tables as the owner of the one.
-    PERFORM snowflake._require_authors_on(tab, 'SHARE UPDATE EXCLUSIVE',
-                                          ARRAY(SELECT k.confrelid WHERE k.contype = 'f'),
-                                          format('cannot validate constraint %I of table %s', constraint_name, tab));
+    command := snowflake._as_of_now('SELECT snowflake._validation_of($1)', ROW(tab, constraint_name)::snowflake._named_constraint);
+    PERFORM snowflake._require_authors_on(command);
     PERFORM snowflake._show_activity(format('snowflake: validating constraint %I of table %s', constraint_name, tab));
     PERFORM snowflake._run_as(format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, constraint_name),
                               snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
@@ -394,7 +419,7 @@ BEGIN
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._hold_definition(tab, 'SHARE UPDATE EXCLUSIVE');
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
-    PERFORM snowflake._require_authors_on(tab, 'SHARE UPDATE EXCLUSIVE', '{}', format('cannot analyze table %s', tab));
+    PERFORM snowflake._require_authors_on(ROW(tab, 'SHARE UPDATE EXCLUSIVE', '{}', format('cannot analyze table %s', tab)));
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
     PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 END

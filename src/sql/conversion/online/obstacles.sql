@@ -383,10 +383,9 @@ BEGIN
     -- _validate() runs as the owner of the key, also where that has no column that is replaced.
     RETURN QUERY
         SELECT format('foreign key %I of table %s cannot be validated: %s', k.conname, k.conrelid::regclass, o)
-            FROM unnest(work.keys) t
-            JOIN pg_constraint k ON k.oid = t.original AND k.conrelid NOT IN (SELECT s.relid FROM unnest(work.shadows) s)
-            CROSS JOIN LATERAL snowflake._obstacles_of_command(
-                k.conrelid, ARRAY(SELECT snowflake._table_tree(k.conrelid) UNION SELECT snowflake._table_kin(k.confrelid))) o;
+            FROM (SELECT x.original FROM unnest(work.keys) x UNION SELECT unnest(work.whole_keys)) t(original)
+            JOIN pg_constraint k ON k.oid = t.original AND k.convalidated AND k.conrelid NOT IN (SELECT s.relid FROM unnest(work.shadows) s)
+            CROSS JOIN LATERAL snowflake._obstacles_of_command(k.conrelid, ARRAY[k.confrelid::regclass]) o;
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_keys(work);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_views(work, dependents);
     RETURN QUERY SELECT * FROM snowflake._online_obstacles_of_dependents(dependents);
