@@ -62,12 +62,15 @@ ALTER TABLE base DISABLE TRIGGER t1;
 ALTER TABLE base ENABLE REPLICA TRIGGER t2;
 ALTER TABLE base ENABLE ALWAYS TRIGGER t3;
 COMMENT ON TRIGGER t3 ON base IS 'constraint trigger';
+COMMENT ON CONSTRAINT t3 ON base IS 'constraint of a trigger';
 ALTER TRIGGER t4 ON base DEPENDS ON EXTENSION plpgsql;
 CREATE TABLE part (id integer REFERENCES base, day date) PARTITION BY LIST (day);
 CREATE TABLE part_one PARTITION OF part DEFAULT;
 CREATE TRIGGER t5 BEFORE UPDATE OF id ON part FOR EACH ROW EXECUTE FUNCTION keep();
 COMMENT ON TRIGGER t5 ON part IS 'of all';
 COMMENT ON TRIGGER t5 ON part_one IS 'of one';
+COMMENT ON CONSTRAINT part_id_fkey ON part IS 'of all';
+COMMENT ON CONSTRAINT part_id_fkey ON part_one IS 'of one';
 -- Triggers of foreign keys and of deferrable keys that do not fire, or do so always.
 CREATE TABLE unchecked (id integer REFERENCES base, other integer REFERENCES base, self integer REFERENCES unchecked,
                         key integer PRIMARY KEY REFERENCES base, UNIQUE (id) DEFERRABLE);
@@ -112,6 +115,15 @@ RESET ROLE;
 ALTER TABLE gen ALTER code SET STATISTICS 5, ALTER code SET (n_distinct = -0.25),
     ALTER code SET STORAGE EXTERNAL, ALTER code SET COMPRESSION pglz;
 CREATE VIEW gen_view AS SELECT code FROM gen;
+-- A check that is inherited, and a routine that names a key and no column.
+CREATE TABLE parent (id integer REFERENCES base, CONSTRAINT positive CHECK (id > 0), k integer, CONSTRAINT parent_key UNIQUE (k, id));
+CREATE TABLE heir () INHERITS (parent);
+COMMENT ON CONSTRAINT positive ON parent IS 'of the parent';
+COMMENT ON CONSTRAINT positive ON heir IS 'of the heir';
+CREATE FUNCTION add_once() RETURNS void LANGUAGE sql BEGIN ATOMIC
+    INSERT INTO parent (k) VALUES (1) ON CONFLICT ON CONSTRAINT parent_key DO NOTHING;
+END;
+CREATE RULE once AS ON DELETE TO parent DO ALSO INSERT INTO parent (k) VALUES (1) ON CONFLICT ON CONSTRAINT parent_key DO NOTHING;
 CREATE STATISTICS gen_stat ON x, twice FROM gen;
 INSERT INTO gen (id, x) VALUES (1, 1);
 -- Publications with columns and rows; that wal_level may be too low for them does not matter.

@@ -62,6 +62,8 @@ COMMENT ON SEQUENCE odd IS E'odd\nones';
 CREATE TABLE odds (a bigint DEFAULT nextval('odd'), b bigint DEFAULT nextval('odd'));
 CREATE SEQUENCE down INCREMENT BY -1;
 CREATE TABLE downs (id integer DEFAULT nextval('down'));
+CREATE SEQUENCE down_to_1 AS integer INCREMENT BY -3 MINVALUE 1 MAXVALUE 50 START 40;
+CREATE TABLE downs_to_1 (id integer DEFAULT nextval('down_to_1'));
 CREATE TEMPORARY TABLE before AS TABLE options;
 TABLE before ORDER BY relname COLLATE "C";
 SELECT relname, snowflake.convert_sequence_to_snowflake(format('incr.%I', relname)::regclass, 'drop') FROM before ORDER BY relname COLLATE "C";

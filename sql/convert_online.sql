@@ -662,6 +662,13 @@ RESET ROLE;
 SELECT * FROM snowflake._fill_pages('two', 0, 1, false);
 SELECT * FROM snowflake._fill_pages('two_a_seq', 0, 1, false);
 SELECT * FROM snowflake._fill_pages(0, 0, 1, false);
+-- A table that has had as many columns as a table can.
+CREATE TABLE full_of_columns (id serial);
+DO $$ BEGIN
+    EXECUTE (SELECT format('ALTER TABLE full_of_columns %s', string_agg('ADD c' || i || ' integer', ', ')) FROM generate_series(1, 1599) i);
+    EXECUTE (SELECT format('ALTER TABLE full_of_columns %s', string_agg('DROP c' || i, ', ')) FROM generate_series(1, 1599) i);
+END $$;
+SELECT snowflake.conversion_plan('full_of_columns_id_seq', online => true);
 -- The server relies on NOT NULL when it reads a row.
 CREATE TABLE strict (source integer, shadow bigint NOT NULL, item text);
 INSERT INTO strict VALUES (NULL, 1, 'item');

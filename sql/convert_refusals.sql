@@ -265,6 +265,24 @@ CREATE MATERIALIZED VIEW hidden_rows AS SELECT id FROM hidden;
 CREATE INDEX ON hidden_rows (id);
 ALTER MATERIALIZED VIEW hidden_rows OWNER TO regress_snowflake_other;
 SELECT snowflake.convert_sequence_to_snowflake('hidden_id_seq');
+-- What a unique index leaves behind that could not be built, and one that names a right which its owner has lost.
+CREATE TABLE repeated (id serial PRIMARY KEY, n integer);
+INSERT INTO repeated (n) VALUES (1), (1);
+CREATE TABLE repeats (id integer REFERENCES repeated, n integer);
+INSERT INTO repeats VALUES (1, 1), (1, 1);
+CREATE UNIQUE INDEX CONCURRENTLY repeats_once ON repeats (id, n);
+CREATE MATERIALIZED VIEW shows AS SELECT id FROM repeats;
+GRANT SELECT ON repeats TO regress_snowflake_other;
+GRANT CREATE, USAGE ON SCHEMA refused TO regress_snowflake_other;
+ALTER MATERIALIZED VIEW shows OWNER TO regress_snowflake_other;
+REVOKE SELECT ON repeats FROM regress_snowflake_other;
+CREATE VIEW of_extension AS SELECT id FROM repeats;
+ALTER EXTENSION plpgsql ADD VIEW of_extension;
+SELECT snowflake.convert_sequence_to_snowflake('repeated_id_seq');
+ALTER EXTENSION plpgsql DROP VIEW of_extension;
+DROP INDEX repeats_once;
+GRANT SELECT (id) ON repeats TO regress_snowflake_other;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq');
 -- What is filled from a materialized view that was emptied since.
 CREATE TABLE emptied (id integer GENERATED ALWAYS AS IDENTITY);
 CREATE MATERIALIZED VIEW emptied_rows AS SELECT id FROM emptied;

@@ -182,6 +182,15 @@ DROP SUBSCRIPTION regress_snowflake_of_hand;
 ALTER TABLE by_hand DROP parent;
 SELECT snowflake.convert_sequence_to_snowflake('by_hand_id_seq') > 0 AS converted;
 SELECT count(*) FROM snowflake.partition_plan('by_hand', back => true);
+ALTER TABLE by_hand ADD CONSTRAINT wrong CHECK (id < 0) NOT VALID;
+SELECT count(*) FROM snowflake.partition_plan('by_hand', back => true);
+-- An index that names the whole row, and a domain of bigint.
+CREATE DOMAIN number AS bigint;
+CREATE TABLE rows_indexed (id number PRIMARY KEY DEFAULT snowflake.nextval(), n integer);
+CREATE INDEX ON rows_indexed (n) WHERE rows_indexed IS NOT NULL;
+SELECT count(*) FROM snowflake.partition_plan('rows_indexed', '1 month');
+DROP TABLE rows_indexed;
+DROP DOMAIN number;
 -- PostgreSQL 18 has keys that are NOT ENFORCED: no row of them is left to look at.
 CREATE TABLE hall (id bigint DEFAULT snowflake.nextval() PRIMARY KEY);
 CREATE TABLE seat (hall_id bigint CONSTRAINT seat_key REFERENCES hall);

@@ -15,6 +15,13 @@ CREATE FUNCTION snowflake._dependencies_on(
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = node
           AND (node_type = 'relation' OR node_type = 'column' AND d.refobjsubid = attnum)
     UNION ALL
+    -- ON CONFLICT ON CONSTRAINT names a key, and none of its columns.
+    SELECT d.classid, d.objid, d.deptype
+        FROM pg_constraint k
+        JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid
+        WHERE node_type = 'column' AND k.conrelid = node AND k.contype IN ('p', 'u', 'x') AND attnum = ANY (k.conkey)
+          AND d.classid IN ('pg_proc'::regclass, 'pg_rewrite'::regclass)
+    UNION ALL
     SELECT d.classid, d.objid, d.deptype
         FROM pg_class c
         JOIN pg_type y ON y.oid = c.reltype

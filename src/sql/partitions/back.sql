@@ -69,6 +69,11 @@ BEGIN
                   SELECT format('NOT NULL on column %I', own.attname)
                       FROM pg_attribute a JOIN pg_attribute own ON own.attrelid = former AND own.attname = a.attname
                       WHERE a.attrelid = p.tab AND own.attnum > 0 AND own.attnotnull AND NOT a.attnotnull) x(what);
+    -- The rows that are moved have to satisfy it.
+    RETURN QUERY
+        SELECT format('constraint %I of table %s is not valid: ALTER TABLE %2$s VALIDATE CONSTRAINT %1$I first', k.conname, p.tab)
+            FROM pg_constraint k
+            WHERE k.conrelid = p.tab AND k.contype IN ('c', 'f') AND k.conparentid = 0 AND NOT k.convalidated AND snowflake._is_enforced(k);
     RETURN QUERY
         SELECT format('partition %s computes column %I in another way than table %s: first let both compute it alike',
                       former, own.attname, p.tab)

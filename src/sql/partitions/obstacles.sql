@@ -37,7 +37,10 @@ BEGIN
         SELECT format('column %I of table %s %s', a.attname, p.tab, why.text)
             FROM pg_attribute a
             CROSS JOIN LATERAL (
-                SELECT format('is %s: convert its sequence first', format_type(a.atttypid, a.atttypmod))
+                SELECT format('is %s: %s first', format_type(a.atttypid, a.atttypmod),
+                              CASE snowflake._base_type(a.atttypid)
+                                   WHEN 'bigint'::regtype THEN format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', p.tab, a.attname)
+                                   ELSE 'convert its sequence' END)
                     WHERE a.atttypid NOT IN ('bigint'::regtype, 'snowflake.id'::regtype)
                 UNION ALL SELECT 'is generated: name another column' WHERE a.attgenerated <> ''
                 UNION ALL SELECT 'has a default that makes no snowflake IDs: convert its sequence first'
@@ -107,6 +110,10 @@ BEGIN
                 UNION ALL
                 SELECT format('is not valid: REINDEX INDEX CONCURRENTLY %s, or drop it', i.indexrelid::regclass)
                     WHERE NOT (i.indisvalid AND i.indisready AND i.indislive)
+                UNION ALL
+                SELECT 'names the whole row: make it again without'
+                    WHERE (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+                      AND snowflake._expressions_with_names('pg_class', i.indexrelid, p.tab, '{}', '{}') IS NULL
             ) why(text)
             WHERE i.indrelid = p.tab;
     RETURN QUERY

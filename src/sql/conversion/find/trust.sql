@@ -495,6 +495,15 @@ BEGIN
             CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
             WHERE m.class <> 'pg_class'::regclass AND NOT has_type_privilege(m.role, s.type, 'USAGE');
     RETURN QUERY
+        SELECT DISTINCT format('%I may not read table %s, which materialized view %s reads: GRANT SELECT ON %2$s TO %1$I',
+                               pg_get_userbyid(m.relowner), e.refobjid::regclass, m.oid::regclass)
+            FROM unnest(dependents) d
+            JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
+            JOIN pg_depend e ON e.classid = d.classid AND e.objid = d.objid AND e.refclassid = 'pg_class'::regclass AND e.refobjid <> m.oid
+            JOIN pg_class r ON r.oid = e.refobjid AND r.relkind <> 'S'
+            WHERE NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(m.relowner, e.refobjid, 'SELECT')
+                                         ELSE has_column_privilege(m.relowner, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
+    RETURN QUERY
         SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',
                                snowflake._description_of(x.class, x.object), pg_get_userbyid(x.role), n.nspname)
             FROM (

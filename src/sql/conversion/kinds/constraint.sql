@@ -80,6 +80,22 @@ BEGIN
 END
 $function$;
 
+-- Returns the commands that give an inherited check, or a partition's part of a foreign key, its comment: the server forgets it.
+CREATE FUNCTION snowflake._annotations_of_part(constraint_oid oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x
+            FROM pg_constraint k
+            LEFT JOIN pg_constraint whole ON whole.oid = k.conparentid
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                'pg_constraint'::regclass, k.oid, format('CONSTRAINT %I ON %s', k.conname, k.conrelid::regclass)) x
+            WHERE k.oid = constraint_oid AND (k.contype = 'c' AND k.coninhcount > 0 OR k.contype = 'f' AND k.conname = whole.conname);
+END
+$function$;
+
 -- Finds the constraints among objects that depend on columns.
 CREATE FUNCTION snowflake._constraint_found(objects snowflake._conversion_object[])
     RETURNS SETOF snowflake._conversion_dependent
@@ -95,8 +111,9 @@ BEGIN
                 -- Not-null constraints come and go with their column, constraint triggers are triggers.
                 comes_along => CASE WHEN k.contype IN ('n', 't') THEN true
                                     WHEN o.depth > 1 THEN false
-                                    WHEN k.conparentid <> 0 THEN true
-                                    ELSE NOT EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid)) END) d
+                                    ELSE NOT EXISTS (SELECT FROM snowflake._annotations_of_part(k.oid))
+                                         AND (k.conparentid <> 0
+                                              OR NOT EXISTS (SELECT FROM snowflake._conversion_constraint_triggers(k.oid))) END) d
             WHERE o.classid = 'pg_constraint'::regclass
               AND (o.depth = 1 OR k.contype IN ('n', 't', 'c', 'u', 'p', 'x'));
 END
@@ -139,7 +156,7 @@ CREATE FUNCTION snowflake._constraint_remake(
 DECLARE
     o record;
 BEGIN
-    SELECT k.oid, k.conname, k.conrelid::regclass AS relation, k.conindid, k.contype = 'c' AND k.convalidated AS is_valid_check,
+    SELECT k.oid, k.conname, k.conrelid::regclass AS relation, k.conindid, k.conparentid, k.contype = 'c' AND k.convalidated AS is_valid_check,
            (SELECT string_agg(format('%I = %L', x.option_name, x.option_value), ', ')
                 FROM pg_options_to_table(c.reloptions) x) AS options
         INTO o
@@ -165,7 +182,9 @@ BEGIN
         END IF;
         RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_index_settings(o.conindid, only_forgotten => false) x;
     END IF;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._annotations_of_part(o.oid) x WHERE dependent.is_rebuilt;
     -- Only a superuser may, and the command evaluates nothing.
-    RETURN QUERY SELECT x, quote_ident(current_user)::regrole::oid FROM snowflake._conversion_constraint_triggers(o.oid) x;
+    RETURN QUERY SELECT x, quote_ident(current_user)::regrole::oid FROM snowflake._conversion_constraint_triggers(o.oid) x
+                     WHERE o.conparentid = 0;
 END
 $function$;

@@ -54,6 +54,23 @@ BEGIN
 END
 $function$;
 
+-- Returns the commands that give a trigger, and the constraint that it may be, their comments.
+CREATE FUNCTION snowflake._annotations_of_trigger(trigger_oid oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT x
+            FROM pg_trigger t
+            CROSS JOIN LATERAL (SELECT 'pg_trigger'::regclass, t.oid, 'TRIGGER'
+                                UNION ALL SELECT 'pg_constraint', t.tgconstraint, 'CONSTRAINT') named(class, object, kind)
+            CROSS JOIN LATERAL snowflake._conversion_annotations(
+                named.class, named.object, format('%s %I ON %s', named.kind, t.tgname, t.tgrelid::regclass)) x
+            WHERE t.oid = trigger_oid;
+END
+$function$;
+
 -- Returns the commands that make a trigger again.
 CREATE FUNCTION snowflake._trigger_remake(
         dependent snowflake._conversion_dependent,
@@ -76,8 +93,7 @@ BEGIN
                           snowflake._conversion_firing(o.enabled), o.name);
         RETURN NEXT;
     END IF;
-    RETURN QUERY SELECT x, NULL::oid FROM snowflake._conversion_annotations(
-        'pg_trigger'::regclass, o.oid, format('TRIGGER %I ON %s', o.name, o.relation)) x;
+    RETURN QUERY SELECT x, NULL::oid FROM snowflake._annotations_of_trigger(o.oid) x;
     -- The triggers that stand for it on the partitions have states and comments of their own.
     RETURN QUERY
         WITH RECURSIVE clone AS (
@@ -90,10 +106,6 @@ BEGIN
                       snowflake._conversion_firing(clone.tgenabled), clone.tgname), NULL::oid
             FROM clone WHERE clone.tgenabled <> o.enabled
         UNION ALL
-        SELECT x, NULL::oid
-            FROM clone
-            CROSS JOIN LATERAL snowflake._conversion_annotations(
-                'pg_trigger'::regclass, clone.oid,
-                format('TRIGGER %I ON %s', clone.tgname, clone.tgrelid::regclass)) x;
+        SELECT x, NULL::oid FROM clone CROSS JOIN LATERAL snowflake._annotations_of_trigger(clone.oid) x;
 END
 $function$;

@@ -32,6 +32,9 @@ BEGIN
                 SELECT 'inherits from another, or has tables that inherit from it'
                     WHERE t.relkind <> 'p' AND NOT t.relispartition
                       AND EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))
+                -- 1600 is MaxHeapAttributeNumber of the server.
+                UNION ALL SELECT 'cannot have one more column, with those that were dropped'
+                    WHERE t.relnatts + (SELECT count(*) FROM unnest(shadows) x WHERE x.relid = t.oid AND x.shadow IS NULL) > 1600
                 UNION ALL SELECT 'is a foreign table' WHERE t.relkind = 'f'
                 UNION ALL SELECT 'is temporary' WHERE t.relpersistence = 't'
                 UNION ALL SELECT 'is not stored as a heap'

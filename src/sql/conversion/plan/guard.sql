@@ -18,7 +18,8 @@ BEGIN
             FROM pg_sequence q
             CROSS JOIN LATERAL snowflake._step(
                 format('ALTER SEQUENCE %s AS bigint%s NO CYCLE', part.seq,
-                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._unguarded_maximum()), ' NO MAXVALUE')),
+                       coalesce(snowflake._layout_clause(part) || format(' MAXVALUE %s', snowflake._unguarded_maximum()),
+                                CASE WHEN q.seqincrement > 0 THEN ' NO MAXVALUE' ELSE ' MAXVALUE 9223372036854775807' END)),
                 part.owner,
                 format('makes room for IDs of up to %s digits (no layout of fewer can follow); SHARE ROW EXCLUSIVE lock on %s',
                        snowflake._digits(part.layout), part.seq)) step

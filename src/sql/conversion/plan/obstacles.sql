@@ -389,6 +389,25 @@ BEGIN
 END
 $function$;
 
+-- Lists the members of extensions among dependents: the server does not drop them.
+CREATE FUNCTION snowflake._obstacles_of_members(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s is a member of extension %I: ALTER EXTENSION %2$I DROP %s %s, and ADD it again afterwards',
+                      snowflake._description_of(d.classid, d.objid), x.extname, member.type, member.identity)
+            FROM unnest(dependents) d
+            -- A view is known by its rule.
+            CROSS JOIN LATERAL (SELECT CASE d.kind WHEN 'view' THEN 'pg_class'::regclass::oid ELSE d.classid END,
+                                       CASE d.kind WHEN 'view' THEN d.relid::oid ELSE d.objid END) made(class, object)
+            JOIN pg_depend e ON e.classid = made.class AND e.objid = made.object AND e.deptype = 'e' AND NOT d.is_rebuilt
+            JOIN pg_extension x ON e.refclassid = 'pg_extension'::regclass AND x.oid = e.refobjid
+            CROSS JOIN LATERAL pg_identify_object(made.class, made.object, 0) member;
+END
+$function$;
+
 -- Lists what the conversion of a sequence cannot take along; empty if it can be converted.
 CREATE FUNCTION snowflake._conversion_obstacles(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[],
@@ -412,13 +431,11 @@ BEGIN
                   UNION ALL SELECT snowflake._obstacles_of_sessions(columns, dependents)
                   UNION ALL SELECT snowflake._identity_obstacles(seq, columns)
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
+                  UNION ALL SELECT snowflake._obstacles_of_members(dependents)
                   UNION ALL
                   SELECT concat(snowflake._with_owner(pg_describe_object(d.classid, d.objid, 0), snowflake._owner_of(d.classid, d.objid)),
                                 ' depends on a column to be widened: drop it, and make it again afterwards')
-                      FROM unnest(dependents) d
-                      WHERE EXISTS (SELECT FROM pg_depend e
-                                        WHERE e.classid = d.classid AND e.objid = d.objid
-                                          AND (d.kind IS NULL OR e.deptype = 'e'))
+                      FROM unnest(dependents) d WHERE d.kind IS NULL
                  ) x(obstacle);
 END
 $function$;
