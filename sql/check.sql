@@ -272,6 +272,22 @@ ALTER SEQUENCE changed_d_seq OWNED BY changed.e;
 SELECT * FROM findings;
 DROP TABLE changed;
 
+-- A sequence that counts down.
+CREATE TABLE downward (id bigserial PRIMARY KEY);
+SELECT snowflake.convert_sequence_to_snowflake('downward_id_seq');
+ALTER SEQUENCE downward_id_seq INCREMENT -1;
+SELECT * FROM findings;
+CALL mend('downward');
+INSERT INTO downward DEFAULT VALUES;
+SELECT * FROM findings;
+DROP TABLE downward;
+-- A role without a right on the views.
+BEGIN;
+REVOKE ALL ON snowflake.layouts, snowflake.sequences, snowflake.nodes, snowflake.cluster, snowflake.conversions FROM PUBLIC;
+SET LOCAL ROLE regress_snowflake_reader;
+SELECT count(*) FROM snowflake.check();
+ROLLBACK;
+
 -- The extension, altered by hand.
 BEGIN;
 ALTER FUNCTION snowflake.get_node(bigint) VOLATILE;

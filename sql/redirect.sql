@@ -348,6 +348,10 @@ SELECT seqincrement, seqmax FROM pg_sequence WHERE seqrelid = 'events_id_seq'::r
 SELECT snowflake.get_count(nextval('events_id_seq')) >= 20 AS within;
 DROP TABLE events;
 
+-- What stands for the server's functions has to be everybody's.
+REVOKE EXECUTE ON FUNCTION snowflake._nextval(regclass), snowflake._lastval() FROM PUBLIC;
+SELECT object, finding, command FROM snowflake.check();
+GRANT EXECUTE ON FUNCTION snowflake._nextval(regclass), snowflake._lastval() TO PUBLIC;
 -- It cannot be dropped while the redirect is on, whatever the command.
 DROP EXTENSION snowflake;
 DROP EXTENSION snowflake CASCADE;

@@ -11,18 +11,21 @@ namespace {
 
 constexpr int most_ids = 256; // of a table
 
-// Tables whose IDs are looked at: those with many pages first, of each owner in turn.
+// Tables whose IDs are looked at: those with many pages first, of each owner in turn. A stranger's
+// default may say any layout of a sequence.
 constexpr const char *tables =
-    "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(c.relowner, "
+    "SELECT a.attrelid, a.attnum, s.layout, snowflake._may_act_for(t.relowner, "
     "'pg_database_owner'::pg_catalog.regrole) "
     "FROM snowflake.sequences s "
+    "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
     "JOIN pg_catalog.pg_attribute a "
     "ON a.attrelid = s.table_name::pg_catalog.oid AND a.attname = s.column_name "
-    "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
-    "WHERE c.relkind = 'r' AND a.atttypid = 'pg_catalog.int8'::pg_catalog.regtype "
-    "AND s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
-    "ORDER BY pg_catalog.row_number() OVER (PARTITION BY c.relowner "
-    "ORDER BY c.relpages DESC, c.oid DESC), c.relpages DESC, c.oid DESC LIMIT 256";
+    "JOIN pg_catalog.pg_class t ON t.oid = a.attrelid "
+    "WHERE t.relkind = 'r' AND snowflake._is_big(a.atttypid) "
+    "AND (s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
+    "OR snowflake._may_act_for(t.relowner, c.relowner)) "
+    "ORDER BY pg_catalog.row_number() OVER (PARTITION BY t.relowner "
+    "ORDER BY t.relpages DESC, t.oid DESC), t.relpages DESC, t.oid DESC LIMIT 256";
 
 // Returns what a query that returns one value returns; std::nullopt: null.
 std::optional<Datum> answer_to(const char *query, int count, Datum *values) {
@@ -102,12 +105,23 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
     Datum values[] = {
         Int32GetDatum(first), Int32GetDatum(last),
         TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
+    // Whether a sequence makes IDs that no default names is known to nobody: a last value that is
+    // one of the default layout counts.
     const std::optional<Datum> time =
-        answer_to("SELECT pg_catalog.max(s.last_timestamp) FROM snowflake.sequences s "
+        answer_to("SELECT pg_catalog.max(x.made) FROM ("
+                  "SELECT s.last_timestamp, s.last_node, c.relowner FROM snowflake.sequences s "
                   "JOIN pg_catalog.pg_class c ON c.oid = s.sequence::pg_catalog.oid "
+                  "LEFT JOIN pg_catalog.pg_class t ON t.oid = s.table_name::pg_catalog.oid "
                   "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
-                  "AND s.last_node BETWEEN $1 AND $2 AND (s.last_timestamp <= $3 "
-                  "OR snowflake._may_act_for(c.relowner, 'pg_database_owner'::pg_catalog.regrole))",
+                  "OR snowflake._may_act_for(t.relowner, c.relowner) "
+                  "UNION ALL "
+                  "SELECT snowflake.get_timestamp(last), snowflake.get_node(last), c.relowner "
+                  "FROM pg_catalog.pg_class c "
+                  "CROSS JOIN LATERAL snowflake._glimpse_last_value(c.oid) last "
+                  "WHERE c.relkind = 'S' AND NOT snowflake._is_count(last)"
+                  ") x(made, node, owner) "
+                  "WHERE x.node BETWEEN $1 AND $2 AND (x.made <= $3 "
+                  "OR snowflake._may_act_for(x.owner, 'pg_database_owner'::pg_catalog.regrole))",
                   3, values);
     return time ? DatumGetTimestampTz(*time) + server::unix_to_server_us : 0;
 }

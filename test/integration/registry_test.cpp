@@ -786,6 +786,47 @@ TEST(Choosing, WarnsOfIdsAtHand) {
               std::string::npos);
     session.run(release_number);
     EXPECT_EQ(errors_of("SELECT snowflake.claim_node(" + std::to_string(derived) + ")"), "");
+    // Also in columns of other types, and where the default names the layout.
+    session.run(release_number);
+    session.run("CREATE DOMAIN key AS bigint; DROP TABLE orders; CREATE SEQUENCE tweets; "
+                "CREATE TABLE orders (id key PRIMARY KEY DEFAULT snowflake.nextval(), tweet "
+                "snowflake.id UNIQUE DEFAULT snowflake.nextval('tweets', 'twitter'))");
+    const auto made = [](Id number, const std::string &layout) {
+        return "snowflake.make_id(now() - interval '1 hour', " + std::to_string(number) + ", 0" +
+               layout + ")";
+    };
+    const Id third = derived % 1000 + 11;
+    const Id fourth = third + 1;
+    for (const auto &[number, row] : {std::pair{third, made(third, "") + ", NULL"},
+                                      std::pair{fourth, "1, " + made(fourth, ", 'twitter'")}}) {
+        session.run("TRUNCATE orders; INSERT INTO orders VALUES (" + row + ")");
+        EXPECT_NE(errors_of("SELECT snowflake.claim_node(" + std::to_string(number) + ")")
+                      .find("WARNING:  tables of this database have IDs of snowflake node"),
+                  std::string::npos)
+            << row;
+        session.run(release_number);
+    }
+}
+
+// Sequences that are not converted are ahead of the clock: one in a layout that a default names,
+// and one that nothing names.
+TEST(Releasing, WaitsForIdsOfAllSequences) {
+    const Server server(0, settings);
+    create(server);
+    Session session(server);
+    session.run("CREATE SEQUENCE tweets; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT "
+                "snowflake.nextval('tweets', 'javascript')); CREATE SEQUENCE unnamed");
+    for (const char *made : {"'tweets', snowflake.make_id(now() + interval '5 minutes', 5, 0, "
+                             "'javascript')",
+                             "'unnamed', snowflake.make_id(now() + interval '10 minutes', 6, 0)"}) {
+        session.run("BEGIN; SELECT snowflake.claim_node(" +
+                    std::string(made[1] == 't' ? "5" : "6") + "); SELECT setval(" + made + ")");
+        EXPECT_EQ(session.text("SELECT free_from > now() + interval '5 minutes' FROM "
+                               "snowflake.release_node()"),
+                  "t")
+            << made;
+        session.run("COMMIT");
+    }
 }
 
 // What has been given up is kept free until its IDs lie in the past, also elsewhere.

@@ -20,7 +20,7 @@ BEGIN
     EXCEPTION
         WHEN SQLSTATE '55000' THEN -- The words are those in which nextval() refuses.
             GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
-        WHEN invalid_table_definition THEN -- The view snowflake.cluster refuses likewise.
+        WHEN invalid_table_definition THEN -- _cluster() refuses likewise.
             GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, cure = PG_EXCEPTION_HINT;
             RETURN QUERY SELECT 'error', 'table snowflake.nodes', reason,
                                 CASE WHEN cure LIKE 'ALTER TABLE %' THEN snowflake._typed_by_owner_of('snowflake.nodes', rtrim(cure, ';'))
@@ -29,7 +29,7 @@ BEGIN
     END;
     setting := nullif(current_setting('snowflake.node')::integer, 0);
     RETURN QUERY
-        WITH numbered AS MATERIALIZED (SELECT * FROM snowflake.cluster)
+        WITH numbered AS MATERIALIZED (SELECT * FROM snowflake._cluster())
         SELECT 'error', 'this instance', reason, '-- ' || cure
             WHERE reason IS NOT NULL
               AND (keys <> '{}' OR setting IS NOT NULL OR EXISTS (SELECT FROM numbered c WHERE c.is_this_instance))
@@ -147,6 +147,14 @@ BEGIN
                     WHEN snowflake._is_superuser(quote_ident(current_user)::regrole) THEN '' ELSE '-- As a superuser: ' END
                || 'SELECT snowflake.redirect_nextval()'
             WHERE snowflake._is_redirect_wanted() AND NOT snowflake.redirects_nextval()
+        UNION ALL
+        SELECT 'error', format('function %s', f.oid::regprocedure),
+               'not everybody may execute it, and so it does not stand for the server''s own: that fails on converted sequences',
+               snowflake._typed_by(f.proowner, format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', f.oid::regprocedure))
+            FROM pg_proc f
+            WHERE snowflake.redirects_nextval() AND NOT has_function_privilege('public', f.oid, 'EXECUTE')
+              AND f.oid IN ('snowflake._nextval(regclass)'::regprocedure, 'snowflake._currval(regclass)'::regprocedure,
+                            'snowflake._lastval()'::regprocedure)
         UNION ALL
         -- Moved to where others look names up, it could take the place of what they mean.
         SELECT 'error', pg_describe_object(o.classid, o.objid, 0), 'it stands in a schema of the extension, and does not belong there',

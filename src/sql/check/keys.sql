@@ -40,7 +40,7 @@ BEGIN
     RETURN number > 0
            AND (number::text = current_setting('snowflake.node')
                 OR NOT snowflake._is_locked_against_readers('snowflake.nodes')
-                   AND EXISTS (SELECT FROM snowflake.cluster c WHERE number BETWEEN c.node AND c.last_node));
+                   AND EXISTS (SELECT FROM snowflake._cluster() c WHERE number BETWEEN c.node AND c.last_node));
 END
 $function$;
 

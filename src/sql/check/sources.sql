@@ -24,18 +24,19 @@ BEGIN
             WHERE k.callee IS DISTINCT FROM 'snowflake.nextval'
               AND (k.callee IS DISTINCT FROM 'pg_catalog.nextval' OR NOT snowflake._is_redirect_wanted());
     RETURN QUERY
-        SELECT CASE WHEN is_id_seq OR q.seqincrement > stride THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
-               CASE WHEN q.seqincrement > stride THEN format('it makes no snowflake IDs: its INCREMENT is above %s', stride)
+        SELECT CASE WHEN is_id_seq OR NOT fits THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
+               CASE WHEN NOT fits THEN format('it makes no snowflake IDs: its INCREMENT is not 1 to %s', stride)
                     ELSE 'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it' END,
                CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
                     WHEN q.seqincrement > 1
                     THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L)', q.seqrelid::regclass,
-                                CASE WHEN q.seqincrement > stride THEN 'drop' ELSE 'keep' END)
+                                CASE WHEN fits THEN 'keep' ELSE 'drop' END)
                     ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
                   UNION SELECT snowflake._id_seq()) used(seq)
             JOIN pg_sequence q ON q.seqrelid = used.seq
             CROSS JOIN LATERAL (SELECT snowflake._is_id_seq(q.seqrelid), snowflake._greatest_stride('default') OFFSET 0) s(is_id_seq, stride)
+            CROSS JOIN LATERAL (SELECT q.seqincrement BETWEEN 1 AND stride) x(fits)
             WHERE NOT snowflake._makes_ids(q.seqincrement, q.seqmax);
     RETURN QUERY
         SELECT 'warning', format('sequence %s', last.seq),

@@ -67,7 +67,7 @@ CREATE VIEW snowflake.sequences AS
 COMMENT ON VIEW snowflake.sequences IS
     'sequences that a default uses with snowflake.nextval, or that are converted';
 COMMENT ON COLUMN snowflake.sequences.last_id IS
-    'last ID of the sequence; NULL: none so far, no right to see it, or the sequence is being altered';
+    'last ID of the sequence, or, before the first, the last number; NULL: none, no right to see it, or the sequence is being altered';
 COMMENT ON COLUMN snowflake.sequences.ahead IS
     'how far the last ID is ahead of the clock';
 COMMENT ON COLUMN snowflake.sequences.ids_left IS

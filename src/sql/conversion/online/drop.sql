@@ -35,7 +35,7 @@ BEGIN
     -- The server refuses this by itself, and does not say what to do. The library, which tells whose support function it is, and
     -- reads checks below, may be gone.
     IF (SELECT prosupport <> 0 FROM pg_proc WHERE oid = 'pg_catalog.nextval(regclass)'::regprocedure) THEN
-        RAISE NOTICE 'the server''s own nextval needs the extension snowflake while it is redirected'
+        RAISE WARNING 'the server''s own nextval needs the extension snowflake while it is redirected'
             USING HINT = 'As a superuser, run first: SELECT snowflake.redirect_nextval(false);';
     END IF;
     IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = 'snowflake._keep_shadow()'::regprocedure) THEN

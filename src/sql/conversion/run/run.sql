@@ -44,7 +44,7 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
                                   'new IDs could meet existing ones.', last),
-                  HINT = format('If no such value is in use, set the sequence back: '
+                  HINT = format('If no row has it, set the sequence back: '
                                 'SELECT setval(%L, %s);', part.name,
                                 (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
