@@ -119,6 +119,19 @@ BEGIN READ ONLY;
 SELECT snowflake._take_last_value('beyond', 'limited');
 ROLLBACK;
 
+-- What reads the sequence is made again; what takes numbers from it is not.
+CREATE TABLE watched (id integer GENERATED ALWAYS AS IDENTITY);
+CREATE VIEW watching AS SELECT last_value FROM watched_id_seq;
+CREATE FUNCTION takes() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT nextval('watched_id_seq'); END;
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SELECT snowflake.convert_sequence_to_snowflake('watched_id_seq');
+\set VERBOSITY terse
+DROP FUNCTION takes;
+SELECT snowflake.convert_sequence_to_snowflake('watched_id_seq');
+INSERT INTO watched DEFAULT VALUES;
+SELECT last_value = (SELECT max(id) FROM watched) AS shows_the_same FROM watching;
+
 -- One of an extension, which the server does not drop.
 CREATE TABLE member (id integer GENERATED ALWAYS AS IDENTITY);
 ALTER EXTENSION snowflake ADD SEQUENCE member_id_seq;

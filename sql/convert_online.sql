@@ -182,9 +182,13 @@ CREATE VIEW by_alias AS SELECT x.k FROM listed x(k, l, m);
 CREATE VIEW by_join AS SELECT j.k FROM (listed JOIN small ON true) j(k, l, m);
 CREATE VIEW by_function AS SELECT * FROM listed_rows();
 CREATE FUNCTION by_body() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT (SELECT sum(k) FROM listed AS x(k)); END;
+CREATE FUNCTION by_columns() RETURNS SETOF listed LANGUAGE sql BEGIN ATOMIC SELECT id, a, b FROM listed; END;
+CREATE FUNCTION by_returning() RETURNS listed LANGUAGE sql BEGIN ATOMIC INSERT INTO listed (a) VALUES (1) RETURNING id, a, b; END;
+CREATE VIEW by_row AS SELECT to_jsonb(ROW(id, 1, 2)::listed) AS x FROM listed;
 CREATE POLICY by_policy ON small USING (EXISTS (SELECT FROM listed x(k) WHERE k = small.id));
 CREATE RULE by_rule AS ON DELETE TO listed DO SELECT x.k FROM listed x(k);
 -- These name the columns one by one, or other columns.
+CREATE FUNCTION fine_rows() RETURNS SETOF listed LANGUAGE sql BEGIN ATOMIC SELECT x FROM listed x WHERE x.id > 0; END;
 CREATE VIEW fine (k) AS SELECT listed.id FROM listed JOIN small USING (id);
 CREATE VIEW fine_too AS SELECT f.k FROM fine f(k) JOIN (SELECT id FROM listed) s(i) ON true;
 SELECT obstacles('listed_id_seq');
@@ -662,6 +666,15 @@ RESET ROLE;
 SELECT * FROM snowflake._fill_pages('two', 0, 1, false);
 SELECT * FROM snowflake._fill_pages('two_a_seq', 0, 1, false);
 SELECT * FROM snowflake._fill_pages(0, 0, 1, false);
+-- How far replicas may be behind is looked at before anything is changed.
+CREATE TABLE of_stranger (id serial);
+SELECT snowflake.conversion_plan('of_stranger_id_seq', online => true, max_lag => 'much');
+SELECT snowflake.conversion_plan('of_stranger_id_seq', online => true, max_lag => '-1 MB');
+ALTER TABLE of_stranger OWNER TO online_stranger;
+GRANT USAGE ON SCHEMA online TO online_stranger;
+SET ROLE online_stranger;
+SELECT snowflake.conversion_plan('online.of_stranger_id_seq', online => true, max_lag => '1 MB');
+RESET ROLE;
 -- A table that has had as many columns as a table can.
 CREATE TABLE full_of_columns (id serial);
 DO $$ BEGIN

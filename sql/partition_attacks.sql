@@ -171,6 +171,7 @@ COMMENT ON CONSTRAINT kept_pkey_before ON home.kept_before_2080_01 IS 'of the ar
 COMMENT ON CONSTRAINT kept_pkey ON home.kept IS 'whole';
 COMMENT ON INDEX home.kept_other_before IS 'of the archive';
 COMMENT ON INDEX home.kept_other IS 'whole''s';
+ALTER INDEX home.kept_other DEPENDS ON EXTENSION plpgsql;
 ALTER TABLE ONLY home.kept ALTER secret SET DEFAULT 'b';
 ALTER TABLE home.kept_before_2080_01 ALTER other SET DEFAULT 'c';
 CREATE POLICY reads ON home.kept_before_2080_01 TO regress_snowflake_mallory USING (true);
@@ -203,7 +204,9 @@ SELECT a.attname, a.attacl, pg_get_expr(f.adbin, f.adrelid), col_description(a.a
 SELECT obj_description(reltype, 'pg_type') FROM pg_class WHERE oid = 'home.kept'::regclass;
 SELECT conname, obj_description(oid, 'pg_constraint') FROM pg_constraint
     WHERE conrelid = 'home.kept'::regclass AND contype <> 'n' ORDER BY conname COLLATE "C";
-SELECT indexrelid::regclass, obj_description(indexrelid, 'pg_class') FROM pg_index WHERE indrelid = 'home.kept'::regclass ORDER BY 1;
+SELECT indexrelid::regclass, obj_description(indexrelid, 'pg_class'),
+       EXISTS (SELECT FROM pg_depend d WHERE d.objid = indexrelid AND d.deptype = 'x') AS depends_on_extension
+    FROM pg_index WHERE indrelid = 'home.kept'::regclass ORDER BY 1;
 SET client_min_messages = error;
 DROP OWNED BY regress_snowflake_mallory, regress_snowflake_alice CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;

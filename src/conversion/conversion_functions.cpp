@@ -194,6 +194,16 @@ Datum snowflake_relations_named_by_position(PG_FUNCTION_ARGS) {
                               expression::relations_named_by_position);
 }
 
+// _returns_columns(oid, oid) returns boolean
+SNOWFLAKE_FUNCTION(snowflake_returns_columns);
+Datum snowflake_returns_columns(PG_FUNCTION_ARGS) {
+    const List *trees = expression::stored_in(ProcedureRelationId, PG_GETARG_OID(0));
+    for (int i = 0; i < list_length(trees); ++i)
+        if (expression::returns_columns(static_cast<Node *>(list_nth(trees, i)), PG_GETARG_OID(1)))
+            PG_RETURN_BOOL(true);
+    PG_RETURN_BOOL(false);
+}
+
 // _relations_named_with_only(regclass, oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_named_with_only);
 Datum snowflake_relations_named_with_only(PG_FUNCTION_ARGS) {

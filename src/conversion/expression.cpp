@@ -220,10 +220,14 @@ Oid relation_returned(const RangeTblFunction &function) {
 bool collect_named_by_position(Node *node, void *context) {
     if (node == nullptr)
         return false;
+    auto **relations = static_cast<List **>(context);
+    if (IsA(node, RowExpr)) // the row type of a relation, or that of any record
+        *relations = list_append_unique_oid(
+            *relations,
+            get_typ_typrelid(getBaseType(reinterpret_cast<const RowExpr *>(node)->row_typeid)));
     if (!IsA(node, Query))
         return server::walk_expression(node, collect_named_by_position, context);
     auto *query = reinterpret_cast<Query *>(node);
-    auto **relations = static_cast<List **>(context);
     bool any_join_lists = false;
     for (int i = 1; i <= list_length(query->rtable); ++i) {
         const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
@@ -286,6 +290,26 @@ List *relations_named_by_position(Node *tree) {
     List *relations = NIL;
     (void)collect_named_by_position(tree, &relations);
     return relations;
+}
+
+bool returns_columns(Node *body, Oid type) {
+    while (body != nullptr && IsA(body, List) && reinterpret_cast<const List *>(body) != NIL)
+        body = static_cast<Node *>(llast(reinterpret_cast<const List *>(body)));
+    if (body == nullptr || !IsA(body, Query))
+        return false;
+    const auto *query = reinterpret_cast<const Query *>(body);
+    const List *results =
+        query->commandType == CMD_SELECT ? query->targetList : query->returningList;
+    int columns = 0;
+    bool is_row = false;
+    for (int i = 0; i < list_length(results); ++i) {
+        const auto *result = static_cast<const TargetEntry *>(list_nth(results, i));
+        if (result->resjunk)
+            continue;
+        ++columns;
+        is_row = getBaseType(exprType(reinterpret_cast<const Node *>(result->expr))) == type;
+    }
+    return columns > 1 || !is_row;
 }
 
 List *relations_named_with_only(Node *tree) {

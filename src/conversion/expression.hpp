@@ -29,9 +29,14 @@ List *types_of_constants(Node *tree);
 List *relations_inserted_into(Node *tree);
 
 // Returns the relations whose columns a stored query names one by one, in their order, when the
-// server prints it, as a list of OIDs: those with a list of aliases, of their own or of a join, and
-// those whose rows a function returns. Printed, such a query depends on how many columns there are.
+// server prints it, as a list of OIDs: those with a list of aliases, of their own or of a join,
+// those whose rows a function returns, and those of whose type a row is made. Printed, such a query
+// depends on how many columns there are.
 List *relations_named_by_position(Node *tree);
+
+// Whether the body of a function in standard SQL that returns rows of a type puts them together
+// from columns, rather than to return whole ones.
+bool returns_columns(Node *body, Oid type);
 
 // Returns the relations that a stored query names with ONLY, as a list of OIDs.
 List *relations_named_with_only(Node *tree);

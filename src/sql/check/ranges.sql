@@ -167,8 +167,10 @@ BEGIN
             WHERE described.last_timestamp < next_year;
     RETURN QUERY
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
-               concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END,
-                      CASE WHEN q.seqincrement < 0 THEN ' INCREMENT BY 1' END, ' NO MAXVALUE')
+               snowflake._typed_by_holder(
+                   snowflake._owner(k.seq),
+                   concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END,
+                          CASE WHEN q.seqincrement < 0 THEN ' INCREMENT BY 1' END, ' NO MAXVALUE'))
             FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
             JOIN pg_sequence q ON q.seqrelid = k.seq
             CROSS JOIN LATERAL snowflake.describe(k.layout) described

@@ -27,11 +27,13 @@ BEGIN
         SELECT CASE WHEN is_id_seq OR NOT fits THEN 'error' ELSE 'notice' END, format('sequence %s', q.seqrelid::regclass),
                CASE WHEN NOT fits THEN format('it makes no snowflake IDs: its INCREMENT is not 1 to %s', stride)
                     ELSE 'it makes snowflake IDs and has no guard: the server''s own nextval takes numbers from it' END,
-               CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
-                    WHEN q.seqincrement > 1
-                    THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L)', q.seqrelid::regclass,
-                                CASE WHEN fits THEN 'keep' ELSE 'drop' END)
-                    ELSE snowflake._typed_by_holder(snowflake._owner(q.seqrelid), snowflake._convert_command(q.seqrelid)) END
+               snowflake._typed_by_holder(
+                   snowflake._owner(q.seqrelid),
+                   CASE WHEN is_id_seq THEN format('ALTER SEQUENCE %s INCREMENT BY %s NO MAXVALUE', q.seqrelid::regclass, snowflake._guard())
+                        WHEN q.seqincrement > 1
+                        THEN format('SELECT snowflake.convert_sequence_to_snowflake(%L, increment => %L)', q.seqrelid::regclass,
+                                    CASE WHEN fits THEN 'keep' ELSE 'drop' END)
+                        ELSE snowflake._convert_command(q.seqrelid) END)
             FROM (SELECT DISTINCT k.seq FROM snowflake._keys_that_count(keys) k WHERE k.callee = 'snowflake.nextval'
                   UNION SELECT snowflake._id_seq()) used(seq)
             JOIN pg_sequence q ON q.seqrelid = used.seq
@@ -187,7 +189,7 @@ BEGIN
                                         k.seq)
                    ELSE format('its sequence %s is temporary: the default goes with the session', k.seq) END,
                CASE s.relpersistence
-                   WHEN 'u' THEN format('ALTER SEQUENCE %s SET LOGGED', k.seq)
+                   WHEN 'u' THEN snowflake._typed_by_holder(s.relowner, format('ALTER SEQUENCE %s SET LOGGED', k.seq))
                    ELSE snowflake._typed_by(t.relowner, format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT snowflake.nextval()',
                                                                k.relid, k.attname)) END
             FROM snowflake._keys_that_count(keys) k

@@ -175,6 +175,12 @@ BEGIN
                     CROSS JOIN LATERAL obj_description(h.inhparent, 'pg_class') whole(comment)
                     WHERE i.indrelid = former::regclass
                       AND obj_description(i.indexrelid, 'pg_class') IS DISTINCT FROM whole.comment
+                UNION ALL SELECT 2, i.indexrelid, x
+                    FROM pg_index i
+                    JOIN pg_inherits h ON h.inhrelid = i.indexrelid
+                    CROSS JOIN LATERAL snowflake._conversion_extensions(
+                        'pg_class'::regclass, h.inhparent, format('INDEX %s', i.indexrelid::regclass)) x
+                    WHERE i.indrelid = former::regclass
                 UNION ALL SELECT 2, k.oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', k.conname, former, whole.comment)
                     FROM pg_constraint k
                     JOIN pg_constraint w ON w.conrelid = p.tab

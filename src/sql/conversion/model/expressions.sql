@@ -16,6 +16,12 @@ CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oi
     AS 'MODULE_PATHNAME', 'snowflake_relations_named_by_position'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
+-- Tells whether a routine in standard SQL puts the row of a type that it returns together from columns.
+CREATE FUNCTION snowflake._returns_columns(routine oid, type oid)
+    RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_returns_columns'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- Finds the relations that the stored queries of an object name with ONLY; NULL: as above.
 CREATE FUNCTION snowflake._relations_named_with_only(class regclass, object oid)
     RETURNS SETOF oid

@@ -40,7 +40,7 @@ BEGIN
     progress.tab := tab;
     progress.columns := part.columns;
     progress.pause := greatest(pause, interval '0');
-    progress.max_lag := pg_size_bytes(max_lag);
+    progress.max_lag := snowflake._lag_in_bytes(max_lag);
     progress.run_path := snowflake._run_path(caller_search_path);
     progress.page := 0;
     progress.pages := pg_relation_size(tab) / current_setting('block_size')::integer;
@@ -231,11 +231,10 @@ BEGIN
 END
 $function$;
 
--- Returns how many bytes of WAL the slowest replica has not replayed yet, with those that this server has not written to
--- disk; NULL: there is none.
-CREATE FUNCTION snowflake._replica_lag()
-    RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- Raises 42501 if the caller may not see how far replicas are.
+CREATE FUNCTION snowflake._require_sight_of_replicas()
+    RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $function$
 BEGIN
     IF NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN
@@ -243,6 +242,32 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege',
                   HINT = format('GRANT pg_read_all_stats TO %I, or ask for no max_lag.', current_user);
     END IF;
+END
+$function$;
+
+-- Returns how many bytes of WAL replicas may have left to replay. Raises 22023 unless that is a size, and 42501 if the caller may not
+-- see how far they are.
+CREATE FUNCTION snowflake._lag_in_bytes(max_lag text)
+    RETURNS bigint
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    IF pg_size_bytes(max_lag) < 0 THEN
+        RAISE EXCEPTION 'max_lag must not be negative' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM snowflake._require_sight_of_replicas();
+    RETURN pg_size_bytes(max_lag);
+END
+$function$;
+
+-- Returns how many bytes of WAL the slowest replica has not replayed yet, with those that this server has not written to
+-- disk; NULL: there is none.
+CREATE FUNCTION snowflake._replica_lag()
+    RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    PERFORM snowflake._require_sight_of_replicas();
     RETURN (SELECT max(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn)) FROM pg_stat_replication r);
 END
 $function$;

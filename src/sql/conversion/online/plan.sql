@@ -237,6 +237,7 @@ CREATE FUNCTION snowflake._online_steps(part snowflake._conversion_part, pause i
 DECLARE
     work snowflake._shadowing;
 BEGIN
+    PERFORM snowflake._lag_in_bytes(max_lag);
     IF snowflake._is_converted(part) THEN
         RETURN QUERY SELECT * FROM snowflake._validations_after_swap(snowflake._keys_after_swap(part), only_invalid => true);
         RETURN;

@@ -51,6 +51,26 @@ CREATE FUNCTION snowflake._meant_default(relid regclass, attnum smallint, sequen
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(relid, attnum, sequence, form)::snowflake._meant_default;
 
+-- Returns the form of a default that is read again as the owner of its table, see _default_form_replaced(). Raises an error that names
+-- the owner where code in it fails.
+CREATE FUNCTION snowflake._form_of_default(
+        attrdef oid, seq regclass, to_snowflake boolean, type oid, type_modifier integer)
+    RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+    AS $function$
+BEGIN
+    RETURN snowflake._default_form_replaced(attrdef, seq, to_snowflake, type, type_modifier);
+EXCEPTION
+    WHEN syntax_error_or_access_rule_violation OR data_exception OR integrity_constraint_violation
+         OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception THEN
+        RAISE EXCEPTION 'cannot convert sequence %', seq
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = (SELECT format('%s cannot be read again as %I: %s', pg_describe_object('pg_attrdef'::regclass, f.oid, 0),
+                                          pg_get_userbyid(snowflake._owner(f.adrelid)), SQLERRM)
+                                FROM pg_attrdef f WHERE f.oid = attrdef);
+END
+$function$;
+
 -- Returns the defaults that columns have to have after a conversion.
 CREATE FUNCTION snowflake._meant_defaults(
         seq regclass, columns snowflake._conversion_column[],
@@ -74,7 +94,7 @@ BEGIN
             ) type(oid)
             CROSS JOIN LATERAL snowflake._meant_default(
                 c.relid, c.attnum, sequence => seq::text,
-                form => snowflake._default_form_replaced(
+                form => snowflake._form_of_default(
                     c.attrdef, seq, CASE WHEN NOT c.is_strangers THEN to_snowflake END, type.oid,
                     CASE WHEN c.widened THEN -1 ELSE a.atttypmod END)) meant
             WHERE c.attrdef IS NOT NULL AND c.new_default IS NOT NULL;

@@ -73,7 +73,7 @@ BEGIN
                       -- The server does not drop the sequence of an identity under its users. Those of strangers that are made
                       -- again are made by a role that may do that.
                       WHEN is_identity
-                      THEN u.stranger IS NULL
+                      THEN u.stranger IS NULL AND to_ids AND NOT redirected AND snowflake._goes_on_counting(u.class, u.object, seq)
                            OR NOT EXISTS (SELECT FROM unnest(dependents) x
                                               JOIN snowflake._kinds() k ON k.kind = x.kind AND k.may_call
                                               WHERE x.classid = u.class AND x.objid = u.object)
@@ -325,6 +325,13 @@ BEGIN
             FROM unnest(dependents) d
             CROSS JOIN LATERAL (SELECT DISTINCT snowflake._relations_named_by_position(d.classid, d.objid)) named(relid)
             WHERE named.relid = ANY (tables);
+    RETURN QUERY
+        SELECT format('%s returns rows of table %s that it puts together from columns: let it return whole rows (SELECT x FROM %2$s x)',
+                      pg_describe_object(d.classid, d.objid, 0), y.typrelid::regclass)
+            FROM unnest(dependents) d
+            JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+            JOIN pg_type y ON y.oid = snowflake._base_type(p.prorettype) AND y.typrelid = ANY (tables)
+            WHERE CASE WHEN d.kind = 'routine' THEN snowflake._returns_columns(p.oid, y.oid) END;
 END
 $function$;
 

@@ -1,7 +1,8 @@
 -- Writers: code of users that counts on the columns of a table, their order and their types. What stands in the text of a
 -- function is found by patterns: it is named, never changed.
 
--- Returns what in a text counts on the order of the columns of a table: an INSERT that names no columns, or a SELECT of all.
+-- Returns what in a text counts on the order of the columns of a table: an INSERT that names no columns, a SELECT of all, or a variable
+-- that is filled by position.
 -- NULL: none is found.
 CREATE FUNCTION snowflake._order_counted_on(source text, relname name)
     RETURNS text
@@ -17,6 +18,10 @@ BEGIN
     ELSIF source ~* (E'\\minsert\\s+into\\s+' || tab || E'\\s*(as\\s+\\w+\\s*)?(overriding\\s+\\w+\\s+value\\s*)?'
                      || E'(\\mvalues\\M|\\mselect\\M|\\mtable\\M|\\mwith\\M|\\(\\s*(values|select|table|with)\\M)') THEN
         RETURN format('INSERT INTO %I without a list of columns', relname);
+    ELSIF source ~* (E'\\mmerge\\s+into\\s+(only\\s+)?' || tab || E'.*\\minsert\\s+(overriding\\s+\\w+\\s+value\\s+)?values\\M') THEN
+        RETURN format('MERGE INTO %I that inserts without a list of columns', relname);
+    ELSIF source ~* (tab || E'\\s*%\\s*rowtype\\M') THEN
+        RETURN format('%I%%ROWTYPE', relname);
     ELSIF source ~* (E'\\mselect\\s+((all|distinct)\\s+)?([^;]*,\\s*)?(\\w+\\s*\\.\\s*)?[*][^;]*\\m(from|join)\\s+(only\\s+)?' || tab) THEN
         RETURN format('SELECT * FROM %I', relname);
     END IF;
@@ -74,6 +79,17 @@ BEGIN
 END
 $function$;
 
+-- Returns the tables that have a new last column after a conversion.
+CREATE FUNCTION snowflake._tables_with_another_order(part snowflake._conversion_part)
+    RETURNS regclass[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN CASE WHEN part.online THEN ARRAY(SELECT DISTINCT c.relid FROM unnest(part.columns) c WHERE c.widened)
+                ELSE ARRAY(SELECT DISTINCT m.relid FROM snowflake._generated_moves(part.dependents) m) END;
+END
+$function$;
+
 -- Lists the code that a conversion breaks for certain, each with the word that waives it.
 CREATE FUNCTION snowflake._waivable_obstacles_of_writers(
         part snowflake._conversion_part, OUT obstacle text, OUT word text)
@@ -85,7 +101,7 @@ BEGIN
         SELECT format('trigger %I of table %s calls %s, which has %s, and the new column is the last one: let it list the columns, '
                       'or convert with waive => ''order''', g.tgname, g.relid, g.tgfoid, g.what), 'order'
             FROM snowflake._triggers_that_count(part) g
-            WHERE part.online;
+            WHERE g.relid = ANY (snowflake._tables_with_another_order(part));
     RETURN QUERY
         SELECT format('%s returns %I of table %s as %s: let it return bigint, or convert with waive => ''results''',
                       pg_describe_object('pg_proc'::regclass, r.routine, 0), r.result, r.relid, format_type(r.type, -1)), 'results'
@@ -117,6 +133,8 @@ CREATE FUNCTION snowflake._hints_of_order(part snowflake._conversion_part)
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
+DECLARE
+    tables constant regclass[] := snowflake._tables_with_another_order(part);
 BEGIN
     IF NOT part.online THEN
         RETURN QUERY
@@ -124,24 +142,24 @@ BEGIN
                           g.tgfoid, g.what, snowflake._what_is_too_large(part.wishes))
                 FROM snowflake._triggers_that_count(part) g
                 WHERE g.what LIKE '%.*';
-        RETURN;
     END IF;
     RETURN QUERY
-        SELECT DISTINCT format('%s has %s, and the new column is the last one',
+        SELECT DISTINCT format('%s %s, and the new column is the last one',
                                pg_describe_object('pg_proc'::regclass, body.routine, 0), found.what)
-            FROM unnest(part.columns) c
-            JOIN pg_class t ON t.oid = c.relid
+            FROM unnest(tables) tab
+            JOIN pg_class t ON t.oid = tab
             CROSS JOIN snowflake._texts(part.owner) body
-            CROSS JOIN LATERAL (SELECT snowflake._order_counted_on(body.source, t.relname)) found(what)
-            WHERE c.widened AND found.what IS NOT NULL
-              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.relid AND g.tgfoid = body.routine);
+            JOIN pg_proc p ON p.oid = body.routine
+            CROSS JOIN LATERAL (SELECT coalesce('has ' || snowflake._order_counted_on(body.source, t.relname),
+                                                CASE p.prorettype WHEN t.reltype THEN format('returns rows of table %s', tab) END)) found(what)
+            WHERE found.what IS NOT NULL
+              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = tab AND g.tgfoid = body.routine);
     RETURN QUERY
         SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column '
                                'is the last one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
-            FROM unnest(part.columns) c
-            JOIN pg_class t ON t.oid = c.relid
-            JOIN snowflake._statements_seen() s(query) ON snowflake._order_counted_on(s.query, t.relname) LIKE 'INSERT %'
-            WHERE c.widened;
+            FROM unnest(tables) tab
+            JOIN pg_class t ON t.oid = tab
+            JOIN snowflake._statements_seen() s(query) ON snowflake._order_counted_on(s.query, t.relname) LIKE 'INSERT %';
 END
 $function$;
 
