@@ -179,12 +179,15 @@ CREATE FUNCTION snowflake._findings_of_shadows()
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
-    -- Where the sequence was renamed, its online plan takes the columns over.
+    -- Where the sequence was renamed, its online plan takes the columns over. A partition belongs to the conversion of the whole.
     RETURN QUERY
         SELECT 'error', snowflake._column(p.relid, a.attname),
                'a check compares it with another column, and no trigger that the owner of the table has enabled always keeps it '
                'for a sequence: new rows may be refused',
-               snowflake._typed_by_holder(snowflake._owner(p.relid), format('SELECT snowflake.cancel_conversion(%L)', p.relid))
+               coalesce((SELECT format('-- Run what is left of the plan: SELECT command FROM snowflake.conversion_plan(%L, online => true)',
+                                       w.sequence)
+                             FROM snowflake._shadow_pairs(ARRAY[snowflake._whole(p.relid)::oid]) w WHERE w.sequence IS NOT NULL LIMIT 1),
+                        snowflake._typed_by_holder(snowflake._owner(p.relid), format('SELECT snowflake.cancel_conversion(%L)', p.relid)))
             FROM snowflake._shadow_pairs(NULL) p JOIN pg_attribute a ON a.attrelid = p.relid AND a.attnum = p.shadow
             WHERE p.trigger_name IS NULL
         UNION ALL
