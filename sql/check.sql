@@ -246,9 +246,9 @@ ROLLBACK;
 CREATE SEQUENCE down AS integer INCREMENT -1;
 CREATE SEQUENCE small AS smallint;
 CREATE TABLE below (id bigint DEFAULT snowflake.nextval('down'), n bigint DEFAULT snowflake.nextval('small'));
-SELECT object, command FROM findings WHERE finding ~ 'MAXVALUE';
+SELECT object, finding, command FROM findings WHERE finding ~ 'MAXVALUE|INCREMENT';
 \pset tuples_only on
-SELECT command FROM findings WHERE finding ~ 'MAXVALUE' \gexec
+SELECT command FROM findings WHERE finding ~ 'MAXVALUE|INCREMENT' \gexec
 \pset tuples_only off
 INSERT INTO below DEFAULT VALUES;
 DROP TABLE below;

@@ -276,12 +276,23 @@ GRANT SELECT ON repeats TO regress_snowflake_other;
 GRANT CREATE, USAGE ON SCHEMA refused TO regress_snowflake_other;
 ALTER MATERIALIZED VIEW shows OWNER TO regress_snowflake_other;
 REVOKE SELECT ON repeats FROM regress_snowflake_other;
+CREATE UNIQUE INDEX CONCURRENTLY repeats_n ON repeats (n);
 CREATE VIEW of_extension AS SELECT id FROM repeats;
 ALTER EXTENSION plpgsql ADD VIEW of_extension;
 SELECT snowflake.convert_sequence_to_snowflake('repeated_id_seq');
 ALTER EXTENSION plpgsql DROP VIEW of_extension;
 DROP INDEX repeats_once;
 GRANT SELECT (id) ON repeats TO regress_snowflake_other;
+-- What a materialized view names, and does not read.
+CREATE TYPE refused_pair AS (a integer, b text);
+CREATE FUNCTION pair() RETURNS refused_pair LANGUAGE sql IMMUTABLE AS $$ SELECT ROW(1, 'b')::refused.refused_pair $$;
+CREATE TABLE unread (x integer);
+CREATE MATERIALIZED VIEW names AS SELECT id, (pair()).a FROM repeats WHERE 'unread'::regclass IS NOT NULL;
+ALTER MATERIALIZED VIEW names OWNER TO regress_snowflake_other;
+-- With a lock all indexes of the table are built again.
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq');
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq', online => true);
+DROP INDEX repeats_n;
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq');
 -- What is filled from a materialized view that was emptied since.
 CREATE TABLE emptied (id integer GENERATED ALWAYS AS IDENTITY);

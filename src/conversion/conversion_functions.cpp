@@ -180,6 +180,13 @@ Datum snowflake_types_of_constants(PG_FUNCTION_ARGS) {
                               expression::types_of_constants);
 }
 
+// _relations_read(oid) returns setof oid
+SNOWFLAKE_FUNCTION(snowflake_relations_read);
+Datum snowflake_relations_read(PG_FUNCTION_ARGS) {
+    return put_found_in_trees(fcinfo, RewriteRelationId, PG_GETARG_OID(0),
+                              expression::relations_read);
+}
+
 // _relations_inserted_into(oid) returns setof oid
 SNOWFLAKE_FUNCTION(snowflake_relations_inserted_into);
 Datum snowflake_relations_inserted_into(PG_FUNCTION_ARGS) {

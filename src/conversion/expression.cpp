@@ -264,7 +264,28 @@ bool collect_named_with_only(Node *node, void *context) {
     return server::walk_query(query, collect_named_with_only, context);
 }
 
+bool collect_read(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return server::walk_expression(node, collect_read, context);
+    auto *query = reinterpret_cast<Query *>(node);
+    auto **relations = static_cast<List **>(context);
+    for (int i = 1; i <= list_length(query->rtable); ++i) {
+        const RangeTblEntry &entry = *rt_fetch(i, query->rtable);
+        if (entry.rtekind == RTE_RELATION)
+            *relations = list_append_unique_oid(*relations, entry.relid);
+    }
+    return server::walk_query(query, collect_read, context);
+}
+
 } // namespace
+
+List *relations_read(Node *tree) {
+    List *relations = NIL;
+    (void)collect_read(tree, &relations);
+    return relations;
+}
 
 List *relations_inserted_into(Node *tree) {
     List *relations = NIL;

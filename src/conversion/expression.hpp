@@ -24,6 +24,10 @@ Node *first_stored_in(Oid class_id, Oid object);
 // constant by the input function of its type, and may check it by that of a domain.
 List *types_of_constants(Node *tree);
 
+// Returns the relations that a stored query reads or changes, as a list of OIDs, and in that of a
+// view before PostgreSQL 16 the view itself.
+List *relations_read(Node *tree);
+
 // Returns the relations that a stored query inserts into, as a list of OIDs: by INSERT, or as a
 // view that is no more than its one relation.
 List *relations_inserted_into(Node *tree);

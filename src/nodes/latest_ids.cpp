@@ -106,7 +106,7 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
         Int32GetDatum(first), Int32GetDatum(last),
         TimestampTzGetDatum(clock_us() + furthest_ahead_us - server::unix_to_server_us)};
     // Whether a sequence makes IDs that no default names is known to nobody: a last value that is
-    // one of the default layout counts.
+    // one of the default layout counts, unless it is too far ahead to be one.
     const std::optional<Datum> time =
         answer_to("SELECT pg_catalog.max(x.made) FROM ("
                   "SELECT s.last_timestamp, s.last_node, c.relowner FROM snowflake.sequences s "
@@ -115,7 +115,7 @@ std::int64_t last_id_of_sequences_us(std::int32_t first, std::int32_t last) {
                   "WHERE s.layout OPERATOR(snowflake.=) snowflake.layout_of(s.sequence) "
                   "OR snowflake._may_act_for(t.relowner, c.relowner) "
                   "UNION ALL "
-                  "SELECT snowflake.get_timestamp(last), snowflake.get_node(last), c.relowner "
+                  "SELECT snowflake.get_timestamp(last), snowflake.get_node(last), NULL "
                   "FROM pg_catalog.pg_class c "
                   "CROSS JOIN LATERAL snowflake._glimpse_last_value(c.oid) last "
                   "WHERE c.relkind = 'S' AND NOT snowflake._is_count(last)"

@@ -818,7 +818,7 @@ TEST(Releasing, WaitsForIdsOfAllSequences) {
                 "snowflake.nextval('tweets', 'javascript')); CREATE SEQUENCE unnamed");
     for (const char *made : {"'tweets', snowflake.make_id(now() + interval '5 minutes', 5, 0, "
                              "'javascript')",
-                             "'unnamed', snowflake.make_id(now() + interval '10 minutes', 6, 0)"}) {
+                             "'unnamed', snowflake.make_id(now() + interval '6 minutes', 6, 0)"}) {
         session.run("BEGIN; SELECT snowflake.claim_node(" +
                     std::string(made[1] == 't' ? "5" : "6") + "); SELECT setval(" + made + ")");
         EXPECT_EQ(session.text("SELECT free_from > now() + interval '5 minutes' FROM "

@@ -169,10 +169,9 @@ BEGIN
         SELECT 'warning', format('sequence %s', k.seq), format('its MAXVALUE, %s, is below the IDs of %s', q.seqmax, next_year::date),
                snowflake._typed_by_holder(
                    snowflake._owner(k.seq),
-                   concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END,
-                          CASE WHEN q.seqincrement < 0 THEN ' INCREMENT BY 1' END, ' NO MAXVALUE'))
+                   concat('ALTER SEQUENCE ', k.seq, CASE WHEN q.seqtypid <> 'bigint'::regtype THEN ' AS bigint' END, ' NO MAXVALUE'))
             FROM (SELECT DISTINCT x.seq, x.layout FROM snowflake._keys_that_count(keys) x) k
-            JOIN pg_sequence q ON q.seqrelid = k.seq
+            JOIN pg_sequence q ON q.seqrelid = k.seq AND q.seqincrement > 0 -- or it has to be converted anyway
             CROSS JOIN LATERAL snowflake.describe(k.layout) described
             WHERE q.seqmax < snowflake.from_timestamp(least(greatest(next_year, described.epoch), described.last_timestamp), k.layout);
     RETURN QUERY

@@ -19,7 +19,7 @@ CREATE FUNCTION snowflake._kinds(
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
     BEGIN ATOMIC
     VALUES ('generated', 'pg_attrdef'::regclass::oid, false, true, false, false, true, 1),
-           ('index', 'pg_class'::regclass, true, true, true, false, true, 2),
+           ('index', 'pg_class'::regclass, true, true, true, false, false, 2),
            ('constraint', 'pg_constraint'::regclass, true, true, true, false, true, 3),
            ('statistics', 'pg_statistic_ext'::regclass, true, false, true, false, true, 4),
            ('view', 'pg_rewrite'::regclass, false, true, true, true, true, 5),
@@ -87,7 +87,7 @@ BEGIN
         IF step.command IS NOT NULL THEN
             step.role := pg_get_userbyid(snowflake._maker(d));
             step.effect := format('%s, made again below', coalesce(d.kind || ' ' || d.name,
-                                                                   pg_describe_object(d.classid, d.objid, 0)));
+                                                                   snowflake._description_of(d.classid, d.objid)));
             RETURN NEXT step;
         END IF;
     END LOOP;

@@ -71,7 +71,7 @@ BEGIN
                       WHERE a.attrelid = p.tab AND own.attnum > 0 AND own.attnotnull AND NOT a.attnotnull) x(what);
     -- The rows that are moved have to satisfy it.
     RETURN QUERY
-        SELECT format('constraint %I of table %s is not valid: ALTER TABLE %2$s VALIDATE CONSTRAINT %1$I first', k.conname, p.tab)
+        SELECT format('constraint %I of table %s is not valid: validate it, or drop it and add it again afterwards', k.conname, p.tab)
             FROM pg_constraint k
             WHERE k.conrelid = p.tab AND k.contype IN ('c', 'f') AND k.conparentid = 0 AND NOT k.convalidated AND snowflake._is_enforced(k);
     RETURN QUERY

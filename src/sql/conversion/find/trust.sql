@@ -500,8 +500,8 @@ BEGIN
             FROM unnest(dependents) d
             JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
             JOIN pg_depend e ON e.classid = d.classid AND e.objid = d.objid AND e.refclassid = 'pg_class'::regclass AND e.refobjid <> m.oid
-            JOIN pg_class r ON r.oid = e.refobjid AND r.relkind <> 'S'
-            WHERE NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(m.relowner, e.refobjid, 'SELECT')
+            WHERE e.refobjid IN (SELECT snowflake._relations_read(d.objid))
+              AND NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(m.relowner, e.refobjid, 'SELECT')
                                          ELSE has_column_privilege(m.relowner, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
     RETURN QUERY
         SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',

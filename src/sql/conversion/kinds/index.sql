@@ -168,27 +168,12 @@ BEGIN
             CROSS JOIN LATERAL snowflake._dependent(
                 o, kind => 'index', relid => i.indrelid, is_rebuilt => o.depth = 1 AND NOT found.is_only,
                 comes_along => o.depth = 1 AND NOT found.is_only AND NOT c.relispartition
-                               AND NOT (i.indisunique AND NOT i.indisvalid)
                                AND NOT EXISTS (SELECT FROM snowflake._conversion_index_settings(c.oid, only_forgotten => true))) d
             WHERE o.classid = 'pg_class'::regclass
               AND CASE WHEN found.is_only
                        THEN NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
                             AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = c.oid)
                        ELSE true END;
-END
-$function$;
-
--- Lists the unique indexes that could not be built, and might not now.
-CREATE FUNCTION snowflake._index_obstacles(dependents snowflake._conversion_dependent[])
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    AS $function$
-BEGIN
-    RETURN QUERY
-        SELECT format('index %s is not valid: REINDEX INDEX CONCURRENTLY %1$s, or drop it', i.indexrelid::regclass)
-            FROM unnest(dependents) d
-            JOIN pg_index i ON i.indexrelid = d.objid AND i.indisunique AND NOT i.indisvalid
-            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i';
 END
 $function$;
 

@@ -9,6 +9,12 @@ CREATE FUNCTION snowflake._types_of_constants(class regclass, object oid)
     AS 'MODULE_PATHNAME', 'snowflake_types_of_constants'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
 
+-- Finds the relations that a rule reads or changes; NULL: as above.
+CREATE FUNCTION snowflake._relations_read(rule oid)
+    RETURNS SETOF oid
+    AS 'MODULE_PATHNAME', 'snowflake_relations_read'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+
 -- Finds the relations whose columns the stored queries of an object name one by one, in their order, when the server prints
 -- them; NULL: as above.
 CREATE FUNCTION snowflake._relations_named_by_position(class regclass, object oid)

@@ -396,6 +396,26 @@ BEGIN
 END
 $function$;
 
+-- Lists the unique indexes that could not be built when they were made, and that a conversion builds again: those of the tables that it
+-- rewrites, or else those on the columns that it widens, and those of materialized views.
+CREATE FUNCTION snowflake._obstacles_of_invalid_indexes(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('index %s is not valid: REINDEX INDEX CONCURRENTLY %1$s, or drop it', i.indexrelid::regclass)
+            FROM (SELECT x.indexrelid
+                      FROM unnest(part.columns) c JOIN pg_index x ON x.indrelid = c.relid
+                      WHERE c.widened AND (NOT part.online OR c.attnum = ANY (x.indkey::smallint[])
+                                           OR x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)
+                  UNION ALL
+                  SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
+            JOIN pg_index i ON i.indexrelid = built.index AND i.indisunique AND NOT i.indisvalid
+            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i';
+END
+$function$;
+
 -- Lists the members of extensions among dependents: the server does not drop them.
 CREATE FUNCTION snowflake._obstacles_of_members(dependents snowflake._conversion_dependent[])
     RETURNS SETOF text
@@ -440,7 +460,7 @@ BEGIN
                   UNION ALL SELECT snowflake._kinds_obstacles(dependents)
                   UNION ALL SELECT snowflake._obstacles_of_members(dependents)
                   UNION ALL
-                  SELECT concat(snowflake._with_owner(pg_describe_object(d.classid, d.objid, 0), snowflake._owner_of(d.classid, d.objid)),
+                  SELECT concat(snowflake._with_owner(snowflake._description_of(d.classid, d.objid), snowflake._owner_of(d.classid, d.objid)),
                                 ' depends on a column to be widened: drop it, and make it again afterwards')
                       FROM unnest(dependents) d WHERE d.kind IS NULL
                  ) x(obstacle);

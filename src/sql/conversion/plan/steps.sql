@@ -67,6 +67,8 @@ BEGIN
                   UNION ALL
                   SELECT snowflake._obstacles_of_slips(part.seq, (part.wishes).also)
                   UNION ALL
+                  SELECT snowflake._obstacles_of_invalid_indexes(part)
+                  UNION ALL
                   SELECT snowflake._online_obstacles(part, part.dependents) WHERE part.online
                   UNION ALL
                   SELECT snowflake._obstacles_of_shadows(part) WHERE NOT part.online

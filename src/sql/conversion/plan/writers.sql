@@ -20,10 +20,10 @@ BEGIN
         RETURN format('INSERT INTO %I without a list of columns', relname);
     ELSIF source ~* (E'\\mmerge\\s+into\\s+(only\\s+)?' || tab || E'.*\\minsert\\s+(overriding\\s+\\w+\\s+value\\s+)?values\\M') THEN
         RETURN format('MERGE INTO %I that inserts without a list of columns', relname);
-    ELSIF source ~* (tab || E'\\s*%\\s*rowtype\\M') THEN
-        RETURN format('%I%%ROWTYPE', relname);
     ELSIF source ~* (E'\\mselect\\s+((all|distinct)\\s+)?([^;]*,\\s*)?(\\w+\\s*\\.\\s*)?[*][^;]*\\m(from|join)\\s+(only\\s+)?' || tab) THEN
         RETURN format('SELECT * FROM %I', relname);
+    ELSIF source ~* (tab || E'\\s*%\\s*rowtype\\M') THEN
+        RETURN format('%I%%ROWTYPE', relname);
     END IF;
     RETURN NULL;
 END
@@ -54,7 +54,7 @@ BEGIN
             JOIN snowflake._texts(part.owner) body ON body.routine = g.tgfoid
             CROSS JOIN LATERAL (SELECT coalesce(snowflake._rows_taken_apart(body.source),
                                                 snowflake._order_counted_on(body.source, t.relname))) found(what)
-            WHERE c.widened AND found.what IS NOT NULL;
+            WHERE c.widened AND found.what NOT LIKE '%\%ROWTYPE'; -- which is a hint at most
 END
 $function$;
 
@@ -153,7 +153,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT coalesce('has ' || snowflake._order_counted_on(body.source, t.relname),
                                                 CASE p.prorettype WHEN t.reltype THEN format('returns rows of table %s', tab) END)) found(what)
             WHERE found.what IS NOT NULL
-              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = tab AND g.tgfoid = body.routine);
+              AND NOT EXISTS (SELECT FROM snowflake._triggers_that_count(part) g WHERE g.relid = tab AND g.tgfoid = body.routine);
     RETURN QUERY
         SELECT DISTINCT format('a client has sent a statement with INSERT INTO %I without a list of columns, and the new column '
                                'is the last one: %s', t.relname, left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200))
