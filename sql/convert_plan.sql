@@ -45,6 +45,11 @@ INSERT INTO customer (name) VALUES ('new') RETURNING snowflake.get_node(id);
 SELECT table_name, column_name, data_type, column_default FROM information_schema.columns
     WHERE table_schema = 'plan' AND data_type <> 'text' ORDER BY 1, 2;
 
+-- What slows down a conversion without a long lock slows down no other.
+CREATE TABLE slow (id serial);
+SELECT * FROM snowflake.conversion_plan('slow_id_seq', max_lag => '64 MB');
+DROP TABLE slow;
+
 -- A right that was passed on is passed on by the same role.
 CREATE ROLE regress_snowflake_giver;
 CREATE ROLE regress_snowflake_taker;

@@ -291,6 +291,9 @@ INSERT INTO made DEFAULT VALUES RETURNING is_id(id), is_id(number) AS number_is;
 -- INCREMENT 50: clients count a block up from the value, or down from it. Of all of these numbers, none belongs to
 -- two blocks, to another node or to another millisecond.
 CREATE SEQUENCE blocks INCREMENT 50 CACHE 10;
+CREATE SEQUENCE wide_blocks INCREMENT 4000;
+SELECT snowflake.convert_sequence_to_snowflake('wide_blocks', increment => 'keep');
+DROP SEQUENCE wide_blocks;
 SELECT step, command FROM snowflake.conversion_plan('blocks', increment => 'keep') WHERE command LIKE 'ALTER%';
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');
 SELECT snowflake.convert_sequence_to_snowflake('blocks', increment => 'keep');

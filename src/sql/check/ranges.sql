@@ -179,7 +179,7 @@ BEGIN
                format('table %s', k.relid),
                format('it refuses IDs of %s and later, until the rest of its plan has made it partitioned',
                       snowflake.get_timestamp(x.bound, k.layout)),
-               format('SELECT * FROM snowflake.partition_plan(%L, ''1 month'')', k.relid)
+               format('-- Run what is left of its plan, with the same arguments: SELECT command FROM snowflake.partition_plan(%L, ''...'')', k.relid)
             FROM unnest(keys) k
             JOIN pg_class t ON t.oid = k.relid AND t.relpersistence <> 't' -- which nobody partitions by a plan
             CROSS JOIN LATERAL snowflake._limit(k.relid, k.attname) x

@@ -7,6 +7,12 @@
 -- The last line of the sequence's comment keeps the attributes that the guard replaces: a comment survives a rename
 -- and a dump, and the sequence's owner can read it.
 
+-- Returns the greatest INCREMENT that a sequence can keep. Where the server's own nextval makes IDs, a call reserves twice as many.
+CREATE FUNCTION snowflake._greatest_kept(layout snowflake.layout)
+    RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN snowflake._greatest_stride(layout) / CASE WHEN snowflake.redirects_nextval() THEN 2 ELSE 1 END;
+
 -- Returns the INCREMENT that the conversion gives a sequence: its own as a stride, or the guard.
 CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
     RETURNS bigint
@@ -15,7 +21,7 @@ CREATE FUNCTION snowflake._future_increment(part snowflake._conversion_part)
 DECLARE
     present constant bigint := (SELECT seqincrement FROM pg_sequence WHERE seqrelid = part.seq);
 BEGIN
-    RETURN CASE WHEN (part.wishes).increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_stride(part.layout)
+    RETURN CASE WHEN (part.wishes).increment = 'keep' AND present BETWEEN 2 AND snowflake._greatest_kept(part.layout)
                 THEN present ELSE snowflake._guard() END;
 END
 $function$;
@@ -30,9 +36,9 @@ DECLARE
 BEGIN
     IF present = snowflake._guard() OR (part.wishes).increment = 'drop' THEN
         RETURN;
-    ELSIF present > snowflake._greatest_stride(part.layout) THEN
+    ELSIF present > snowflake._greatest_kept(part.layout) THEN
         RETURN NEXT format('INCREMENT BY %s is above %s, the most IDs of one call: convert with increment => ''drop'', '
-                           'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_stride(part.layout));
+                           'and let clients that number blocks call snowflake.nextvals', present, snowflake._greatest_kept(part.layout));
     ELSIF present > 1 AND (part.wishes).increment = 'refuse' THEN
         RETURN NEXT format('INCREMENT BY %s may be a size of blocks, which clients number themselves, or keep several '
                            'servers apart: convert with increment => ''keep'' for blocks, without the guard, '

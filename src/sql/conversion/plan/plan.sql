@@ -26,6 +26,10 @@ BEGIN
     IF num_nulls(seq, increment, online, target, also, waive) > 0 THEN
         RETURN;
     END IF;
+    IF NOT online AND num_nonnulls(pause, max_lag) > 0 THEN
+        RAISE EXCEPTION 'pause and max_lag are for a conversion without a long lock'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Add online => true.';
+    END IF;
     part := snowflake._conversion_part(seq, snowflake._wishes(target, increment, also, waive, layout), online);
     -- The plan has the commands for subscribers. Its first command requires that they were run.
     required := part;
