@@ -18,7 +18,7 @@ BEGIN
     ELSIF source ~* (E'\\minsert\\s+into\\s+' || tab || E'\\s*(as\\s+\\w+\\s*)?(overriding\\s+\\w+\\s+value\\s*)?'
                      || E'(\\mvalues\\M|\\mselect\\M|\\mtable\\M|\\mwith\\M|\\(\\s*(values|select|table|with)\\M)') THEN
         RETURN format('INSERT INTO %I without a list of columns', relname);
-    ELSIF source ~* (E'\\mmerge\\s+into\\s+(only\\s+)?' || tab || E'.*\\minsert\\s+(overriding\\s+\\w+\\s+value\\s+)?values\\M') THEN
+    ELSIF source ~* (E'\\mmerge\\s+into\\s+(only\\s+)?' || tab || E'[^;]*\\minsert\\s+(overriding\\s+\\w+\\s+value\\s+)?values\\M') THEN
         RETURN format('MERGE INTO %I that inserts without a list of columns', relname);
     ELSIF source ~* (E'\\mselect\\s+((all|distinct)\\s+)?([^;]*,\\s*)?(\\w+\\s*\\.\\s*)?[*][^;]*\\m(from|join)\\s+(only\\s+)?' || tab) THEN
         RETURN format('SELECT * FROM %I', relname);
