@@ -65,9 +65,9 @@ EXCEPTION
          OR object_not_in_prerequisite_state OR plpgsql_error OR external_routine_exception THEN
         RAISE EXCEPTION 'cannot convert sequence %', seq
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = (SELECT format('%s cannot be read again as %I: %s', pg_describe_object('pg_attrdef'::regclass, f.oid, 0),
-                                          pg_get_userbyid(snowflake._owner(f.adrelid)), SQLERRM)
-                                FROM pg_attrdef f WHERE f.oid = attrdef);
+                  DETAIL = coalesce((SELECT format('%s cannot be read again as %I: %s', pg_describe_object('pg_attrdef'::regclass, f.oid, 0),
+                                                   pg_get_userbyid(snowflake._owner(f.adrelid)), SQLERRM)
+                                         FROM pg_attrdef f WHERE f.oid = attrdef), SQLERRM);
 END
 $function$;
 
