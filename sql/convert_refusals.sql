@@ -294,6 +294,16 @@ SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq')
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq', online => true);
 DROP INDEX repeats_n;
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq');
+-- What a view beneath reads, as its owner, or as who reads it.
+CREATE VIEW beneath AS SELECT r.id FROM repeats r, unread;
+CREATE VIEW as_reader WITH (security_invoker = on) AS SELECT id FROM beneath;
+CREATE MATERIALIZED VIEW above AS SELECT id FROM as_reader;
+ALTER VIEW beneath OWNER TO regress_snowflake_other;
+ALTER MATERIALIZED VIEW above OWNER TO regress_snowflake_other;
+GRANT SELECT ON as_reader TO regress_snowflake_other;
+SELECT snowflake.conversion_plan('repeated_id_seq');
+GRANT SELECT ON unread TO regress_snowflake_other;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('repeated_id_seq');
 -- What is filled from a materialized view that was emptied since.
 CREATE TABLE emptied (id integer GENERATED ALWAYS AS IDENTITY);
 CREATE MATERIALIZED VIEW emptied_rows AS SELECT id FROM emptied;

@@ -241,9 +241,11 @@ bool Round::attempt(Converter &who, const std::string &statement, Expectation ex
     // back the lock of the page that it is inserting into. A plain INSERT fails alike.
     if (outcome.message.find("lock BufferContent is not held") != std::string::npos)
         return false;
-    // Whoever may create functions in a schema can make a name in it ambiguous. ALTER TABLE fails
-    // alike.
-    if (outcome.sqlstate == "0A000" && outcome.message.find("is not unique") != std::string::npos)
+    // Whoever may create functions in a schema can make a name in it ambiguous, or have it mean one
+    // with another result. ALTER TABLE fails alike.
+    if (outcome.sqlstate == "0A000" && outcome.message.find(" TYPE bigint") != std::string::npos &&
+        (outcome.message.find("is not unique") != std::string::npos ||
+         outcome.message.find("operator does not exist") != std::string::npos))
         return false;
     const bool hostile = outcome.message.find(hostile_error) != std::string::npos;
     if (expectation != Expectation::any && is_ours(outcome.sqlstate) && !hostile)

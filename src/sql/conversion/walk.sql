@@ -2,8 +2,8 @@
 -- is found.
 
 -- Finds the objects that depend directly on a node of the walk of _dependent_objects(): a relation with its row type, a column,
--- a routine, or a row type alone, which leads to the materialized views that store rows of it, and to stored queries that make one. The
--- planner puts the queries in the place of a call.
+-- a routine, or a row type alone, which leads to the materialized views that store rows of it. The planner puts the queries in
+-- the place of a call.
 CREATE FUNCTION snowflake._dependencies_on(
         node_type text, node oid, attnum integer,
         OUT classid oid, OUT objid oid, OUT deptype "char")
@@ -37,15 +37,6 @@ CREATE FUNCTION snowflake._dependencies_on(
         JOIN pg_class v ON v.oid = d.objid AND v.relkind = 'm'
         JOIN pg_rewrite r ON r.ev_class = v.oid
         WHERE node_type = 'row type' AND c.oid = node AND d.classid = 'pg_class'::regclass
-    UNION ALL
-    -- The server does not alter a table while stored expressions have values of its row type.
-    SELECT d.classid, d.objid, d.deptype
-        FROM pg_class c
-        JOIN pg_type y ON y.oid = c.reltype
-        JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
-        LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-        WHERE node_type = 'row type' AND c.oid = node
-          AND (p.prosqlbody IS NOT NULL OR d.classid IN ('pg_rewrite'::regclass, 'pg_policy'::regclass))
     UNION ALL
     SELECT d.classid, d.objid, d.deptype
         FROM pg_depend d

@@ -495,14 +495,29 @@ BEGIN
             CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
             WHERE m.class <> 'pg_class'::regclass AND NOT has_type_privilege(m.role, s.type, 'USAGE');
     RETURN QUERY
+        -- A view is read with the rights of its owner, or of who reads it.
+        WITH RECURSIVE reader(filled, view, role) AS (
+            SELECT m.oid, m.oid, m.relowner
+                FROM unnest(dependents) d
+                JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
+            UNION
+            SELECT x.filled, v.oid, CASE WHEN EXISTS (SELECT FROM pg_options_to_table(v.reloptions) o
+                                                          WHERE o.option_name = 'security_invoker' AND o.option_value::boolean)
+                                         THEN x.role ELSE v.relowner END
+                FROM reader x
+                JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
+                CROSS JOIN LATERAL snowflake._relations_read(w.oid) read(oid)
+                JOIN pg_class v ON v.oid = read.oid AND v.relkind = 'v'
+        )
         SELECT DISTINCT format('%I may not read table %s, which materialized view %s reads: GRANT SELECT ON %2$s TO %1$I',
-                               pg_get_userbyid(m.relowner), e.refobjid::regclass, m.oid::regclass)
-            FROM unnest(dependents) d
-            JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
-            JOIN pg_depend e ON e.classid = d.classid AND e.objid = d.objid AND e.refclassid = 'pg_class'::regclass AND e.refobjid <> m.oid
-            WHERE e.refobjid IN (SELECT snowflake._relations_read(d.objid))
-              AND NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(m.relowner, e.refobjid, 'SELECT')
-                                         ELSE has_column_privilege(m.relowner, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
+                               pg_get_userbyid(x.role), e.refobjid::regclass, x.filled::regclass)
+            FROM reader x
+            JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
+            JOIN pg_depend e ON e.classid = 'pg_rewrite'::regclass AND e.objid = w.oid AND e.refclassid = 'pg_class'::regclass
+                            AND e.refobjid <> x.view
+            WHERE e.refobjid IN (SELECT snowflake._relations_read(w.oid))
+              AND NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(x.role, e.refobjid, 'SELECT')
+                                         ELSE has_column_privilege(x.role, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
     RETURN QUERY
         SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',
                                snowflake._description_of(x.class, x.object), pg_get_userbyid(x.role), n.nspname)
