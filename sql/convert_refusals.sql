@@ -283,6 +283,14 @@ SELECT snowflake.convert_sequence_to_snowflake('repeated_id_seq');
 ALTER EXTENSION plpgsql DROP VIEW of_extension;
 DROP INDEX repeats_once;
 GRANT SELECT (id) ON repeats TO regress_snowflake_other;
+-- Without a long lock an index stays that does not have the column, and one on a new column is built again.
+CREATE TABLE beside (id serial, n integer);
+INSERT INTO beside (n) VALUES (1), (1);
+CREATE UNIQUE INDEX CONCURRENTLY beside_n ON beside (n) WHERE n > 0;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('beside_id_seq', online => true);
+CREATE UNIQUE INDEX CONCURRENTLY beside_id ON beside (n) WHERE id > 0;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('beside_id_seq', online => true);
+DROP TABLE beside;
 -- What a materialized view names, and does not read.
 CREATE TYPE refused_pair AS (a integer, b text);
 CREATE FUNCTION pair() RETURNS refused_pair LANGUAGE sql IMMUTABLE AS $$ SELECT ROW(1, 'b')::refused.refused_pair $$;

@@ -408,7 +408,10 @@ BEGIN
             FROM (SELECT x.indexrelid
                       FROM unnest(part.columns) c JOIN pg_index x ON x.indrelid = c.relid
                       WHERE c.widened AND (NOT part.online OR c.attnum = ANY (x.indkey::smallint[])
-                                           OR x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)
+                                           OR EXISTS (SELECT FROM pg_depend d
+                                                          WHERE d.classid = 'pg_class'::regclass AND d.objid = x.indexrelid
+                                                            AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+                                                            AND d.refobjsubid = c.attnum))
                   UNION ALL
                   SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
             JOIN pg_index i ON i.indexrelid = built.index AND i.indisunique AND NOT i.indisvalid
