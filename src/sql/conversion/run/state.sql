@@ -58,27 +58,32 @@ BEGIN
 END
 $function$;
 
--- Locks the tables from which materialized views are filled, against changes of their definition. To print a view
--- locks the tables that it reads. The commands of the plan do not print those that a materialized view, which is
--- filled again, reads at second hand.
+-- Locks the tables from which materialized views are filled, against changes of their definition. To print a view, or the body
+-- of a function in standard SQL, locks the tables that it reads. The commands of the plan do not print those that a materialized
+-- view, which is filled again, reads at second hand.
 CREATE FUNCTION snowflake._lock_what_is_read(dependents snowflake._conversion_dependent[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    PERFORM pg_get_viewdef(v.oid)
+    PERFORM CASE r.class WHEN 'pg_class'::regclass THEN pg_get_viewdef(r.object) ELSE pg_get_function_sqlbody(r.object) END
         FROM (
-            WITH RECURSIVE view(oid) AS (
-                SELECT c.oid FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm'
+            WITH RECURSIVE reader(class, object) AS (
+                SELECT 'pg_class'::regclass::oid, c.oid
+                    FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm'
                 UNION
-                SELECT c.oid
-                    FROM view
-                    JOIN pg_rewrite r ON r.ev_class = view.oid
-                    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                                    AND d.refclassid = 'pg_class'::regclass
-                    JOIN pg_class c ON c.oid = d.refobjid AND c.relkind IN ('v', 'm')
+                SELECT d.refclassid, d.refobjid
+                    FROM reader
+                    CROSS JOIN LATERAL (
+                        SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w
+                            WHERE reader.class = 'pg_class'::regclass AND w.ev_class = reader.object
+                        UNION ALL SELECT reader.class, reader.object WHERE reader.class = 'pg_proc'::regclass) stored(class, object)
+                    JOIN pg_depend d ON d.classid = stored.class AND d.objid = stored.object
+                    LEFT JOIN pg_class c ON d.refclassid = 'pg_class'::regclass AND c.oid = d.refobjid
+                    LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+                    WHERE c.relkind IN ('v', 'm') OR p.prosqlbody IS NOT NULL
             )
-            SELECT view.oid FROM view) v;
+            SELECT * FROM reader) r;
 END
 $function$;
 
