@@ -40,8 +40,6 @@ BEGIN
             'DateStyle = ISO', 'IntervalStyle = postgres', 'extra_float_digits = 1', 'bytea_output = hex',
             -- How texts are parsed.
             'array_nulls = on', 'transform_null_equals = off', 'xmloption = content',
-            -- Which rows the owners of materialized views see.
-            'row_security = on',
             -- Where it goes what has no tablespace or access method of its own.
             'default_tablespace = ''''', 'default_table_access_method = heap'
         ] LOOP

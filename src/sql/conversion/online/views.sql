@@ -333,7 +333,6 @@ CREATE FUNCTION snowflake._fill_twin_of_view(
         seq regclass, view regclass, twin oid, contents text, twins oid[], sources text[], caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET row_security = on -- as with a lock
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(twin);
