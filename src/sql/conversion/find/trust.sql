@@ -467,6 +467,39 @@ BEGIN
 END
 $function$;
 
+-- Lists the rights to read that owners need for filling materialized views again, with the command that grants each.
+CREATE FUNCTION snowflake._obstacles_of_reading(dependents snowflake._conversion_dependent[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        -- A view is read with the rights of its owner, or of who reads it.
+        WITH RECURSIVE reader(filled, view, role) AS (
+            SELECT m.oid, m.oid, m.relowner
+                FROM unnest(dependents) d
+                JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
+            UNION
+            SELECT x.filled, v.oid, CASE WHEN EXISTS (SELECT FROM pg_options_to_table(v.reloptions) o
+                                                          WHERE o.option_name = 'security_invoker' AND o.option_value::boolean)
+                                         THEN x.role ELSE v.relowner END
+                FROM reader x
+                JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
+                CROSS JOIN LATERAL snowflake._relations_read(w.oid) read(oid)
+                JOIN pg_class v ON v.oid = read.oid AND v.relkind = 'v'
+        )
+        SELECT DISTINCT format('%I may not read table %s, which materialized view %s reads: GRANT SELECT ON %2$s TO %1$I',
+                               pg_get_userbyid(x.role), e.refobjid::regclass, x.filled::regclass)
+            FROM reader x
+            JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
+            JOIN pg_depend e ON e.classid = 'pg_rewrite'::regclass AND e.objid = w.oid AND e.refclassid = 'pg_class'::regclass
+                            AND e.refobjid <> x.view
+            WHERE e.refobjid IN (SELECT snowflake._relations_read(w.oid))
+              AND NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(x.role, e.refobjid, 'SELECT')
+                                         ELSE has_column_privilege(x.role, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
+END
+$function$;
+
 -- Lists the rights that owners need for the commands, with the command that grants each.
 CREATE FUNCTION snowflake._obstacles_of_rights(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
@@ -494,30 +527,7 @@ BEGIN
             FROM snowflake._makers(seq, columns, dependents) m
             CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
             WHERE m.class <> 'pg_class'::regclass AND NOT has_type_privilege(m.role, s.type, 'USAGE');
-    RETURN QUERY
-        -- A view is read with the rights of its owner, or of who reads it.
-        WITH RECURSIVE reader(filled, view, role) AS (
-            SELECT m.oid, m.oid, m.relowner
-                FROM unnest(dependents) d
-                JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
-            UNION
-            SELECT x.filled, v.oid, CASE WHEN EXISTS (SELECT FROM pg_options_to_table(v.reloptions) o
-                                                          WHERE o.option_name = 'security_invoker' AND o.option_value::boolean)
-                                         THEN x.role ELSE v.relowner END
-                FROM reader x
-                JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
-                CROSS JOIN LATERAL snowflake._relations_read(w.oid) read(oid)
-                JOIN pg_class v ON v.oid = read.oid AND v.relkind = 'v'
-        )
-        SELECT DISTINCT format('%I may not read table %s, which materialized view %s reads: GRANT SELECT ON %2$s TO %1$I',
-                               pg_get_userbyid(x.role), e.refobjid::regclass, x.filled::regclass)
-            FROM reader x
-            JOIN pg_rewrite w ON w.ev_class = x.view AND w.rulename = '_RETURN'
-            JOIN pg_depend e ON e.classid = 'pg_rewrite'::regclass AND e.objid = w.oid AND e.refclassid = 'pg_class'::regclass
-                            AND e.refobjid <> x.view
-            WHERE e.refobjid IN (SELECT snowflake._relations_read(w.oid))
-              AND NOT CASE e.refobjsubid WHEN 0 THEN has_any_column_privilege(x.role, e.refobjid, 'SELECT')
-                                         ELSE has_column_privilege(x.role, e.refobjid, e.refobjsubid::smallint, 'SELECT') END;
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_reading(dependents);
     RETURN QUERY
         SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',
                                snowflake._description_of(x.class, x.object), pg_get_userbyid(x.role), n.nspname)

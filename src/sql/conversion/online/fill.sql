@@ -73,9 +73,9 @@ BEGIN
     FOR locked IN
         SELECT member.relid, named.relid = command.tab AS is_altered
             FROM unnest(command.tab || command.others) WITH ORDINALITY named(relid, n)
-            CROSS JOIN LATERAL snowflake._table_tree(named.relid) WITH ORDINALITY member(relid, depth)
+            CROSS JOIN LATERAL snowflake._table_tree(named.relid) WITH ORDINALITY member(relid, place) -- found level by level
             JOIN pg_class c ON c.oid = member.relid AND snowflake._may_become(c.relowner)
-            ORDER BY member.depth > 1, named.n, member.depth
+            ORDER BY member.place > 1, named.n, member.place
     LOOP
         PERFORM snowflake._hold_definition(locked.relid, CASE WHEN locked.is_altered THEN command.mode ELSE 'ROW SHARE' END);
     END LOOP;

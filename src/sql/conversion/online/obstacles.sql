@@ -286,7 +286,7 @@ BEGIN
             WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule
               AND (EXISTS (SELECT FROM unnest(dependents) x
                                WHERE x.kind = 'routine' AND x.classid = d.refclassid AND x.objid = d.refobjid)
-                   -- It would be one of those that are to have twins, for the sequence is made again.
+                   -- The twin would need a twin as well: the conversion makes again what reads the sequence.
                    OR d.refclassid = 'pg_class'::regclass AND d.refobjid = (work.part).seq AND snowflake._is_of_identity(d.refobjid)
                    OR EXISTS (SELECT FROM pg_type y
                                   WHERE d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
