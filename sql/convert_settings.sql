@@ -21,6 +21,16 @@ CREATE VIEW constants AS
         FROM t WHERE id > 0;
 CREATE MATERIALIZED VIEW stored AS SELECT id FROM t;
 INSERT INTO t DEFAULT VALUES;
+-- A materialized view whose owner reads the rows that a policy lets him read.
+CREATE ROLE regress_snowflake_owner;
+GRANT USAGE, CREATE ON SCHEMA settings TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+CREATE TABLE limited (id serial PRIMARY KEY);
+INSERT INTO limited VALUES (1), (2);
+ALTER TABLE limited ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY above ON limited USING (id > 1);
+CREATE MATERIALIZED VIEW above AS SELECT id FROM limited;
+RESET ROLE;
 CREATE SEQUENCE laid_out;
 CREATE TABLE twitter (id bigint DEFAULT snowflake.nextval('laid_out', 'twitter'));
 SELECT snowflake.convert_sequence_to_snowflake('laid_out');
@@ -61,6 +71,9 @@ SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 SELECT snowflake.convert_snowflake_to_sequence('t_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 SELECT snowflake.convert_snowflake_to_sequence('laid_out');
+SELECT snowflake.convert_sequence_to_snowflake('limited_id_seq');
+TABLE above;
+SELECT snowflake.convert_snowflake_to_sequence('limited_id_seq');
 SELECT snowflake._widen('widened', 'id');
 SHOW DateStyle;
 SHOW default_tablespace;
@@ -84,6 +97,7 @@ SELECT relname, spcname, amname
     WHERE relnamespace = 'settings'::regnamespace ORDER BY relname COLLATE "C";
 
 DROP SCHEMA settings CASCADE;
+DROP ROLE regress_snowflake_owner;
 DROP ACCESS METHOD regress_snowflake_heap CASCADE;
 DROP TABLESPACE regress_snowflake_space;
 

@@ -333,6 +333,7 @@ CREATE FUNCTION snowflake._fill_twin_of_view(
         seq regclass, view regclass, twin oid, contents text, twins oid[], sources text[], caller_search_path text)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET row_security = on
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(twin);

@@ -214,6 +214,7 @@ CREATE FUNCTION snowflake._convert_to_snowflake(
         seq regclass, wishes snowflake._conversion_wishes, online boolean, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET row_security = on -- materialized views have the rows that policies let their owners read
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
@@ -252,6 +253,7 @@ COMMENT ON FUNCTION snowflake.convert_sequence_to_snowflake(regclass, text, bool
 CREATE FUNCTION snowflake._convert_to_sequence(seq regclass, caller_search_path text)
     RETURNS integer
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET row_security = on
     AS $function$
 DECLARE
     state constant snowflake._conversion_state :=
