@@ -131,6 +131,52 @@ BEGIN
 END
 $function$;
 
+-- Returns the materialized views that are filled again.
+CREATE FUNCTION snowflake._filled_again(dependents snowflake._conversion_dependent[])
+    RETURNS regclass[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(SELECT c.oid FROM unnest(dependents) d
+                     JOIN pg_class c ON d.kind = 'view' AND c.oid = d.relid AND c.relkind = 'm' AND c.relispopulated);
+END
+$function$;
+
+-- Returns what the server reads when it fills materialized views: relations, their policies, functions and operators.
+CREATE FUNCTION snowflake._read_by_filling(
+        views regclass[],
+        OUT filled regclass, OUT class oid, OUT object oid,
+        OUT by_function boolean) -- whether a function in standard SQL reads it
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        WITH RECURSIVE read(filled, class, object, by_function) AS (
+            SELECT v, 'pg_class'::regclass::oid, v::oid, false FROM unnest(views) v
+            UNION
+            SELECT read.filled, next.class, next.object, read.by_function OR read.class = 'pg_proc'::regclass
+                FROM read
+                CROSS JOIN LATERAL (
+                    SELECT d.refclassid, d.refobjid
+                        FROM (SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r
+                                  WHERE read.class = 'pg_class'::regclass AND r.ev_class = read.object
+                              UNION ALL
+                              SELECT read.class, read.object WHERE read.class <> 'pg_class'::regclass) reader(class, object)
+                        JOIN pg_depend d ON d.classid = reader.class AND d.objid = reader.object
+                        WHERE d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+                    UNION ALL
+                    SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y
+                        WHERE read.class = 'pg_class'::regclass AND y.polrelid = read.object
+                    UNION ALL
+                    SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i
+                        WHERE read.class = 'pg_class'::regclass AND i.inhparent = read.object
+                ) next(class, object)
+        )
+        SELECT read.filled, read.class, read.object, read.by_function FROM read;
+END
+$function$;
+
 -- Returns the relations that materialized views are filled from.
 CREATE FUNCTION snowflake._touched_by_views(
         dependents snowflake._conversion_dependent[],
@@ -140,27 +186,10 @@ CREATE FUNCTION snowflake._touched_by_views(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH RECURSIVE read(relid, touched) AS (
-            SELECT c.oid, c.oid
-                FROM unnest(dependents) d
-                JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm' AND c.relispopulated
-                WHERE d.kind = 'view'
-            UNION
-            SELECT read.relid, next.relid
-                FROM read
-                CROSS JOIN LATERAL (
-                    SELECT d.refobjid
-                        FROM (SELECT 'pg_rewrite'::regclass, r.oid FROM pg_rewrite r WHERE r.ev_class = read.touched
-                              UNION ALL
-                              SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = read.touched) reader(class, object)
-                        JOIN pg_depend d ON d.classid = reader.class AND d.objid = reader.object AND d.refclassid = 'pg_class'::regclass
-                    UNION ALL
-                    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = read.touched
-                ) next(relid)
-        )
-        SELECT read.relid::regclass, read.touched::regclass,
-               format('table %s, which materialized view %s reads,', read.touched::regclass, read.relid::regclass)
-            FROM read JOIN pg_class c ON c.oid = read.touched AND c.relkind <> 'S';
+        SELECT read.filled, c.oid::regclass, format('table %s, which materialized view %s reads,', c.oid::regclass, read.filled)
+            FROM snowflake._read_by_filling(snowflake._filled_again(dependents)) read
+            JOIN pg_class c ON read.class = 'pg_class'::regclass AND c.oid = read.object AND c.relkind <> 'S'
+            WHERE NOT read.by_function; -- _authors_of() finds the others
 END
 $function$;
 
@@ -476,9 +505,7 @@ BEGIN
     RETURN QUERY
         -- A view is read with the rights of its owner, or of who reads it.
         WITH RECURSIVE reader(filled, view, role) AS (
-            SELECT m.oid, m.oid, m.relowner
-                FROM unnest(dependents) d
-                JOIN pg_class m ON d.kind = 'view' AND m.oid = d.relid AND m.relkind = 'm' AND m.relispopulated
+            SELECT m.oid, m.oid, m.relowner FROM pg_class m WHERE m.oid = ANY (snowflake._filled_again(dependents))
             UNION
             SELECT x.filled, v.oid, CASE WHEN EXISTS (SELECT FROM pg_options_to_table(v.reloptions) o
                                                           WHERE o.option_name = 'security_invoker' AND o.option_value::boolean)

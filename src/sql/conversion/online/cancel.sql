@@ -46,9 +46,9 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them, that
--- of strangers too, whose view or foreign key would keep the owner from taking them back. Other views, routines, policies and
--- triggers are in the way, and so is a publication that lists a column, which would lose the whole table.
+-- Returns the steps that take back a conversion whose swap has not been made. The columns take along what is built on them, and foreign
+-- keys of strangers. Other views, routines, policies and triggers are in the way, whoever owns them, and so is a publication that
+-- lists a column, which would lose the whole table.
 CREATE FUNCTION snowflake._cancel_steps(part snowflake._conversion_part)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -77,20 +77,19 @@ BEGIN
     IF obstacle IS NULL THEN
         SELECT format('%s names column %I of table %s: make it again without', snowflake._description_of(d.classid, d.objid),
                       s.shadow_name, s.relid),
-               format('If nobody needs it: DROP %s %s;', upper(object.type), object.identity)
+               format('If nobody needs it: %s;',
+                      CASE WHEN snowflake._may_become(snowflake._owner_of(d.classid, d.objid))
+                           THEN format('DROP %s %s', upper(object.type), object.identity)
+                           ELSE format('ALTER TABLE %s DROP COLUMN %I CASCADE', s.relid, s.shadow_name) END)
             INTO obstacle, hint
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
                             AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
             LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
             LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
-            -- A trigger counts as of the owner of its function: others than the owner of the table may make one on it.
-            CROSS JOIN LATERAL snowflake._owner_of(CASE WHEN t.oid IS NULL THEN d.classid ELSE 'pg_proc'::regclass END,
-                                                   coalesce(t.tgfoid, d.objid)) author(oid)
             CROSS JOIN LATERAL pg_identify_object(CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END,
                                                   coalesce(r.ev_class, d.objid), 0) object
             WHERE t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure
-              AND snowflake._is_taken_along(snowflake._owner(s.relid), author.oid)
               AND coalesce(snowflake._relation_of(d.classid, d.objid), 0) NOT IN (SELECT snowflake._views_on_shadows(shadows))
             ORDER BY d.classid, d.objid
             LIMIT 1;

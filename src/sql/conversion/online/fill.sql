@@ -60,9 +60,10 @@ $function$;
 CREATE TYPE snowflake._owners_command AS (
     tab regclass,
     mode text, -- of its lock on the table; that on the others is ROW SHARE
-    others regclass[], purpose text);
+    others regclass[], purpose text,
+    held oid[]); -- what _hold_command() has locked; NULL: nothing yet
 
--- Locks what a command locks: as the server does, a table before its partitions. Returns the argument.
+-- Locks what a command locks: as the server does, a table before its partitions. Returns the command with what is locked.
 CREATE FUNCTION snowflake._hold_command(command snowflake._owners_command)
     RETURNS snowflake._owners_command
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -70,6 +71,7 @@ CREATE FUNCTION snowflake._hold_command(command snowflake._owners_command)
 DECLARE
     locked record;
 BEGIN
+    command.held := '{}';
     FOR locked IN
         SELECT member.relid, named.relid = command.tab AS is_altered
             FROM unnest(command.tab || command.others) WITH ORDINALITY named(relid, n)
@@ -78,6 +80,7 @@ BEGIN
             ORDER BY member.place > 1, named.n, member.place
     LOOP
         PERFORM snowflake._hold_definition(locked.relid, CASE WHEN locked.is_altered THEN command.mode ELSE 'ROW SHARE' END);
+        command.held := command.held || locked.relid::oid;
     END LOOP;
     RETURN command;
 END
@@ -106,8 +109,15 @@ CREATE FUNCTION snowflake._require_authors_on(command snowflake._owners_command)
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
+DECLARE
+    before oid[];
 BEGIN
-    PERFORM snowflake._as_of_now('SELECT snowflake._hold_command($1)', command);
+    -- While it waits for a lock, a partition can be attached.
+    LOOP
+        before := command.held;
+        command := snowflake._as_of_now('SELECT snowflake._hold_command($1)', command);
+        EXIT WHEN command.held = before;
+    END LOOP;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_authors_of_command($1)', command);
 END
 $function$;
@@ -118,7 +128,7 @@ CREATE FUNCTION snowflake._fill_look(progress snowflake._fill_progress)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $function$
 BEGIN
-    PERFORM snowflake._require_authors_on(ROW(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq)));
+    PERFORM snowflake._require_authors_on(ROW(progress.tab, 'ROW EXCLUSIVE', '{}', format('cannot convert sequence %s', progress.seq), NULL));
 END
 $function$;
 
@@ -341,7 +351,7 @@ BEGIN
     END IF;
     -- Of a foreign key the server plans a query on both tables as the owner of the one.
     RETURN ROW(named.tab, 'SHARE UPDATE EXCLUSIVE', ARRAY(SELECT k.confrelid WHERE k.contype = 'f'),
-               format('cannot validate constraint %I of table %s', named.name, named.tab))::snowflake._owners_command;
+               format('cannot validate constraint %I of table %s', named.name, named.tab), NULL)::snowflake._owners_command;
 END
 $function$;
 
@@ -444,7 +454,7 @@ BEGIN
     -- The command names the table: its owner must not put another in its place.
     PERFORM snowflake._hold_definition(tab, 'SHARE UPDATE EXCLUSIVE');
     PERFORM snowflake._hold_names(ARRAY[tab::oid]);
-    PERFORM snowflake._require_authors_on(ROW(tab, 'SHARE UPDATE EXCLUSIVE', '{}', format('cannot analyze table %s', tab)));
+    PERFORM snowflake._require_authors_on(ROW(tab, 'SHARE UPDATE EXCLUSIVE', '{}', format('cannot analyze table %s', tab), NULL));
     PERFORM snowflake._show_activity(format('snowflake: collecting statistics of table %s', tab));
     PERFORM snowflake._run_as(format('ANALYZE %s', tab), snowflake._owner(tab), snowflake._run_path(caller_search_path), NULL);
 END

@@ -345,8 +345,7 @@ BEGIN
     END IF;
     PERFORM snowflake._hold_names(ARRAY[twin]);
     -- Then nobody else comes to own a table whose code runs, and what the query reads stays what it is.
-    PERFORM snowflake._lock_what_is_read(ARRAY[
-        snowflake._dependent(('pg_class'::regclass, twin, 1, false), kind => 'view', relid => twin)]);
+    PERFORM snowflake._lock_what_is_read(ARRAY[twin::regclass]);
     PERFORM snowflake._require_authors(snowflake._conversion_part(seq, online => true));
     IF snowflake._read_by_views(twins) <> sources THEN
         RAISE EXCEPTION 'what takes the place of materialized view % has changed meanwhile', view

@@ -58,32 +58,24 @@ BEGIN
 END
 $function$;
 
--- Locks the tables from which materialized views are filled, against changes of their definition. To print a view, or the body
--- of a function in standard SQL, locks the tables that it reads. The commands of the plan do not print those that a materialized
--- view, which is filled again, reads at second hand.
-CREATE FUNCTION snowflake._lock_what_is_read(dependents snowflake._conversion_dependent[])
+-- Locks the tables from which materialized views are filled, against changes of their definition. The commands of the plan do not
+-- print what these read at second hand. To print the query of a view, the body of a function in standard SQL or the expression of a
+-- policy locks the tables in it; to print the bounds of a partition locks the partition.
+CREATE FUNCTION snowflake._lock_what_is_read(views regclass[])
     RETURNS void
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
-    PERFORM CASE r.class WHEN 'pg_class'::regclass THEN pg_get_viewdef(r.object) ELSE pg_get_function_sqlbody(r.object) END
-        FROM (
-            WITH RECURSIVE reader(class, object) AS (
-                SELECT 'pg_class'::regclass::oid, c.oid
-                    FROM unnest(dependents) d JOIN pg_class c ON c.oid = d.relid AND c.relkind = 'm'
-                UNION
-                SELECT d.refclassid, d.refobjid
-                    FROM reader
-                    CROSS JOIN LATERAL (
-                        SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w
-                            WHERE reader.class = 'pg_class'::regclass AND w.ev_class = reader.object
-                        UNION ALL SELECT reader.class, reader.object WHERE reader.class = 'pg_proc'::regclass) stored(class, object)
-                    JOIN pg_depend d ON d.classid = stored.class AND d.objid = stored.object
-                    LEFT JOIN pg_class c ON d.refclassid = 'pg_class'::regclass AND c.oid = d.refobjid
-                    LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
-                    WHERE c.relkind IN ('v', 'm') OR p.prosqlbody IS NOT NULL
-            )
-            SELECT * FROM reader) r;
+    PERFORM CASE
+                WHEN p.oid IS NOT NULL THEN pg_get_function_sqlbody(p.oid)
+                WHEN y.oid IS NOT NULL THEN pg_get_expr(y.polqual, y.polrelid)
+                WHEN c.relispartition THEN pg_get_partition_constraintdef(c.oid)
+                ELSE pg_get_viewdef(c.oid) END
+        FROM (SELECT DISTINCT x.class, x.object FROM snowflake._read_by_filling(views) x) read
+        LEFT JOIN pg_class c ON read.class = 'pg_class'::regclass AND c.oid = read.object
+        LEFT JOIN pg_policy y ON read.class = 'pg_policy'::regclass AND y.oid = read.object
+        LEFT JOIN pg_proc p ON read.class = 'pg_proc'::regclass AND p.oid = read.object
+        WHERE p.prosqlbody IS NOT NULL OR y.oid IS NOT NULL OR c.relispartition OR c.relkind IN ('v', 'm');
 END
 $function$;
 
@@ -139,7 +131,7 @@ DECLARE
 BEGIN
     state.part := part;
     state.wanted := snowflake._wanted_locks(part);
-    PERFORM snowflake._lock_what_is_read(part.dependents);
+    PERFORM snowflake._lock_what_is_read(snowflake._filled_again(part.dependents));
     -- Foreign keys depend on the table that they reference, too.
     state.constraints := ARRAY(SELECT DISTINCT d.objid FROM pg_depend d
                                    WHERE d.classid = 'pg_constraint'::regclass AND d.refclassid = 'pg_class'::regclass

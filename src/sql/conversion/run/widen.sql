@@ -71,6 +71,21 @@ BEGIN
 END
 $function$;
 
+-- Returns the relations that the server locks when it widens a column, those of strangers aside.
+CREATE FUNCTION snowflake._locked_by_widening(altered snowflake._conversion_column)
+    RETURNS oid[]
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT DISTINCT x.relid::oid
+            FROM unnest(snowflake._with_heirs(altered)) member
+            CROSS JOIN LATERAL (SELECT member.relid UNION SELECT snowflake._table_partners(member.relid, member.attnum)) x(relid)
+            WHERE x.relid = altered.relid OR snowflake._may_become(snowflake._owner(x.relid))
+            ORDER BY 1);
+END
+$function$;
+
 -- Makes a column bigint, for a caller with a search_path.
 CREATE FUNCTION snowflake._widen(tab regclass, attname name, caller_search_path text)
     RETURNS void
@@ -80,13 +95,19 @@ CREATE FUNCTION snowflake._widen(tab regclass, attname name, caller_search_path 
     AS $function$
 DECLARE
     altered constant snowflake._conversion_column := snowflake._column_to_widen(tab, attname);
-    locked constant oid[] := ARRAY(
-        SELECT x.relid FROM (SELECT tab UNION SELECT snowflake._table_partners(tab, altered.attnum)) x(relid)
-            WHERE x.relid = tab OR snowflake._may_become(snowflake._owner(x.relid))
-            ORDER BY x.relid::oid);
+    wanted oid[] := snowflake._locked_by_widening(altered);
+    locked oid[] := '{}';
 BEGIN
-    PERFORM snowflake._lock_all(locked, current_setting('lock_timeout')::interval);
-    PERFORM snowflake._hold_names(locked);
+    IF wanted = '{}' THEN
+        wanted := ARRAY[tab]; -- to say that there is no such column
+    END IF;
+    -- While it waits for a lock, a partition can be attached.
+    WHILE NOT wanted <@ locked LOOP
+        PERFORM snowflake._lock_all(wanted, current_setting('lock_timeout')::interval);
+        PERFORM snowflake._hold_names(wanted);
+        locked := wanted;
+        wanted := snowflake._locked_by_widening(altered);
+    END LOOP;
     PERFORM snowflake._as_of_now('SELECT snowflake._require_widening($1)', altered);
     PERFORM snowflake._widen_as_owner(tab, attname, caller_search_path);
     PERFORM snowflake._plan_anew(tab);
