@@ -152,6 +152,7 @@ SELECT obstacles('small_id_seq', online => false);
 CREATE ROLE online_owner;
 CREATE ROLE online_reader;
 GRANT USAGE ON SCHEMA online TO online_owner, online_reader;
+GRANT CREATE ON SCHEMA online TO online_owner;
 CREATE TABLE granted (id serial PRIMARY KEY);
 ALTER TABLE granted OWNER TO online_owner;
 GRANT SELECT (id) ON granted TO online_reader WITH GRANT OPTION;
@@ -162,7 +163,7 @@ SELECT obstacles('granted_id_seq');
 RESET ROLE;
 SELECT obstacles('granted_id_seq');
 DROP TABLE granted;
-REVOKE USAGE ON SCHEMA online FROM online_owner, online_reader;
+REVOKE ALL ON SCHEMA online FROM online_owner, online_reader;
 DROP ROLE online_owner, online_reader;
 -- What only the swap would find is found now, and what goes with an identity named.
 CREATE TABLE ahead (id serial PRIMARY KEY);
@@ -194,6 +195,13 @@ CREATE VIEW fine_too AS SELECT f.k FROM fine f(k) JOIN (SELECT id FROM listed) s
 SELECT obstacles('listed_id_seq');
 SELECT obstacles('listed_id_seq', online => false);
 DROP TABLE listed CASCADE;
+-- The last column as well: the function would fail as long as there is a new column beside it.
+CREATE TABLE ends (id serial PRIMARY KEY);
+CREATE TABLE ends_with (name text, last integer REFERENCES ends);
+CREATE FUNCTION ending() RETURNS SETOF ends_with LANGUAGE sql BEGIN ATOMIC SELECT name, last FROM ends_with; END;
+SELECT obstacles('ends_id_seq');
+DROP FUNCTION ending;
+DROP TABLE ends, ends_with;
 -- A column with the name of a shadow may hold numbers of the user, who says that it does not.
 ALTER TABLE small ADD COLUMN snowflake_id bigint;
 SELECT * FROM obstacles('small_id_seq') WHERE obstacles ~ 'shadow';
@@ -640,7 +648,7 @@ BEGIN;
 SET CONSTRAINTS of_parent DEFERRED;
 INSERT INTO branch VALUES (4, 3), (3, NULL);
 COMMIT;
--- A view of the owner's that was made meanwhile is not dropped.
+-- A view or policy that was made meanwhile is not dropped, whoever owns it.
 CREATE TABLE seen_meanwhile (id serial PRIMARY KEY);
 SELECT snowflake._add_shadows('seen_meanwhile_id_seq', 'seen_meanwhile');
 CREATE VIEW sees AS SELECT * FROM seen_meanwhile;
@@ -649,7 +657,25 @@ DROP VIEW sees;
 CREATE POLICY sees ON by_path AS RESTRICTIVE USING (EXISTS (SELECT * FROM seen_meanwhile s WHERE s.id = by_path.id));
 SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
 DROP POLICY sees ON by_path;
+CREATE ROLE online_reader;
+GRANT USAGE, CREATE ON SCHEMA online TO online_reader;
+ALTER TABLE seen_meanwhile OWNER TO online_reader;
+CREATE ROLE online_owner;
+GRANT USAGE, CREATE ON SCHEMA online TO online_owner;
+GRANT SELECT ON seen_meanwhile TO online_owner;
+SET ROLE online_owner;
+CREATE TABLE restricted (id integer);
+CREATE POLICY sees ON restricted AS RESTRICTIVE USING (EXISTS (SELECT * FROM seen_meanwhile s WHERE s.id = restricted.id));
+SET ROLE online_reader;
 SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
+SET ROLE online_owner;
+DROP TABLE restricted;
+SET ROLE online_reader;
+SELECT snowflake.cancel_conversion('seen_meanwhile_id_seq');
+RESET ROLE;
+DROP TABLE seen_meanwhile;
+REVOKE ALL ON SCHEMA online FROM online_owner, online_reader;
+DROP ROLE online_owner, online_reader;
 
 -- Nobody converts, fills or takes back what is another's.
 CREATE ROLE online_stranger;

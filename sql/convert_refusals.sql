@@ -291,6 +291,21 @@ SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('beside_id_seq', o
 CREATE UNIQUE INDEX CONCURRENTLY beside_id ON beside (n) WHERE id > 0;
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('beside_id_seq', online => true);
 DROP TABLE beside;
+-- Not a unique one: what could not be entered then cannot be entered now. And an index whose operator class is for integers alone.
+CREATE TABLE divided (id serial, n integer);
+INSERT INTO divided (n) VALUES (0);
+CREATE INDEX CONCURRENTLY divided_n ON divided ((1 / n));
+CREATE INDEX divided_id ON divided USING brin (id int4_minmax_multi_ops, n int4_minmax_multi_ops);
+SELECT snowflake.convert_sequence_to_snowflake('divided_id_seq');
+DROP TABLE divided;
+-- Rows without a partner, which the server has let pass, are found by the rehearsal or the conversion: the error names one.
+CREATE TABLE partner (id serial PRIMARY KEY);
+CREATE TABLE alone (partner_id integer REFERENCES partner);
+SET session_replication_role = replica;
+INSERT INTO alone VALUES (7);
+RESET session_replication_role;
+SELECT snowflake.convert_sequence_to_snowflake('partner_id_seq');
+DROP TABLE alone, partner;
 -- What a materialized view names, and does not read.
 CREATE TYPE refused_pair AS (a integer, b text);
 CREATE FUNCTION pair() RETURNS refused_pair LANGUAGE sql IMMUTABLE AS $$ SELECT ROW(1, 'b')::refused.refused_pair $$;

@@ -145,7 +145,8 @@ ALTER INDEX lacking.plain_pkey SET TABLESPACE regress_snowflake_space;
 REVOKE USAGE ON TYPE lacking.mood FROM PUBLIC;
 SELECT snowflake.convert_sequence_to_snowflake('lacking.base_id_seq');
 REVOKE CREATE ON SCHEMA lacking FROM regress_snowflake_owner;
-SELECT count(*) > 0 AS is_planned FROM snowflake.conversion_plan('lacking.plain_id_seq', online => true);
+-- The swap renames an index as its owner, whoever has made it.
+SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SET ROLE regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
@@ -181,6 +182,28 @@ SELECT snowflake.convert_sequence_to_snowflake('lacking.by_default_id_seq');
 SELECT snowflake.conversion_plan('lacking.searched_id_seq');
 SELECT snowflake.partition_plan('lacking.whole', '1 month', since => '2080-01-01');
 SELECT snowflake.partition_plan('lacking.whole_2', '1 month', since => '2080-01-01');
+-- On functions that an index calls for each row, on what has triggers, and on the schema of a table that references another.
+CREATE FUNCTION lacking.hundreds(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 / 100; END';
+CREATE FUNCTION lacking.below(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 < $2';
+CREATE OPERATOR lacking.<< (FUNCTION = lacking.below, LEFTARG = integer, RIGHTARG = integer);
+GRANT USAGE ON SCHEMA named TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+CREATE FUNCTION lacking.pass() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TABLE lacking.called (id serial PRIMARY KEY, x integer);
+CREATE INDEX called_hundreds ON lacking.called (lacking.hundreds(x)) WHERE x OPERATOR(lacking.<<) 1000;
+CREATE VIEW lacking.triggered AS SELECT * FROM lacking.called;
+CREATE TRIGGER pass INSTEAD OF INSERT ON lacking.triggered FOR EACH ROW EXECUTE FUNCTION lacking.pass();
+CREATE CONSTRAINT TRIGGER pass_too AFTER UPDATE OF id ON lacking.called FROM lacking.whole FOR EACH ROW EXECUTE FUNCTION lacking.pass();
+REVOKE TRIGGER ON lacking.triggered, lacking.whole FROM regress_snowflake_owner;
+CREATE TABLE lacking.whole_3 (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+RESET ROLE;
+CREATE TABLE named.refers (id bigint);
+ALTER TABLE named.refers OWNER TO regress_snowflake_owner;
+ALTER TABLE named.refers ADD FOREIGN KEY (id) REFERENCES lacking.whole_3;
+REVOKE USAGE ON SCHEMA named FROM regress_snowflake_owner;
+REVOKE EXECUTE ON FUNCTION lacking.hundreds, lacking.below FROM PUBLIC;
+SELECT snowflake.conversion_plan('lacking.called_id_seq');
+SELECT snowflake.partition_plan('lacking.whole_3', '1 month', since => '2080-01-01');
 
 SET client_min_messages = warning;
 DROP SCHEMA lacking, named CASCADE;

@@ -527,6 +527,26 @@ BEGIN
 END
 $function$;
 
+-- Lists the functions that owners may not execute, but have to when rows are entered into indexes again, with the command that grants
+-- each. An empty table calls none of them.
+CREATE FUNCTION snowflake._obstacles_of_executing(columns snowflake._conversion_column[])
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT DISTINCT format('%I may not execute %s, which index %s calls: GRANT EXECUTE ON FUNCTION %2$s TO %1$I',
+                               pg_get_userbyid(c.relowner), p.oid::regprocedure, i.indexrelid::regclass)
+            FROM snowflake._altered_with(columns) x
+            JOIN pg_class c ON c.oid = x.relid
+            JOIN pg_index i ON i.indrelid = x.member
+            JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+            LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+            JOIN pg_proc p ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode END
+            WHERE NOT has_function_privilege(c.relowner, p.oid, 'EXECUTE');
+END
+$function$;
+
 -- Lists the rights that owners need for the commands, with the command that grants each.
 CREATE FUNCTION snowflake._obstacles_of_rights(
         seq regclass, columns snowflake._conversion_column[], dependents snowflake._conversion_dependent[])
@@ -555,6 +575,7 @@ BEGIN
             CROSS JOIN LATERAL snowflake._schemas_of_references(m.class, m.object) s
             WHERE m.class <> 'pg_class'::regclass AND NOT has_type_privilege(m.role, s.type, 'USAGE');
     RETURN QUERY SELECT * FROM snowflake._obstacles_of_reading(dependents);
+    RETURN QUERY SELECT * FROM snowflake._obstacles_of_executing(columns);
     RETURN QUERY
         SELECT DISTINCT format('%s cannot be made again: %I may not create objects in schema %I: GRANT CREATE ON SCHEMA %3$I TO %2$I',
                                snowflake._description_of(x.class, x.object), pg_get_userbyid(x.role), n.nspname)

@@ -40,6 +40,14 @@ BEGIN
             JOIN pg_trigger t ON t.oid = d.objid
             JOIN pg_class c ON c.oid = d.relid
             WHERE NOT has_function_privilege(c.relowner, t.tgfoid, 'EXECUTE');
+    RETURN QUERY
+        SELECT format('trigger %I of %s cannot be made again: %I may not make triggers on %s: GRANT TRIGGER ON %4$s TO %3$I',
+                      t.tgname, d.relid, pg_get_userbyid(c.relowner), held.relid::regclass)
+            FROM unnest(dependents) d
+            JOIN pg_trigger t ON t.oid = d.objid
+            JOIN pg_class c ON c.oid = d.relid
+            CROSS JOIN LATERAL unnest(ARRAY[t.tgrelid, t.tgconstrrelid]) held(relid)
+            WHERE NOT has_table_privilege(c.relowner, held.relid, 'TRIGGER');
 END
 $function$;
 

@@ -203,19 +203,22 @@ BEGIN
                                THEN snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid) END
             ) why(text)
             WHERE NOT i.indisexclusion;
-    -- The role that types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap makes those of wholes, as their owner.
+    -- The role that types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap, as the owner, renames it, or makes that of
+    -- a whole.
     RETURN QUERY
         SELECT DISTINCT format('%I may not create objects in %s %I: GRANT CREATE ON %s %3$I TO %1$I', maker.name, lower(place.kind),
                                place.name, place.kind)
             FROM unnest(indexes) t(original)
             JOIN pg_class c ON c.oid = t.original
-            CROSS JOIN LATERAL (SELECT CASE c.relkind WHEN 'I' THEN pg_get_userbyid(c.relowner) ELSE current_user END) maker(name)
+            CROSS JOIN LATERAL (SELECT pg_get_userbyid(c.relowner), true
+                                UNION ALL SELECT current_user, false WHERE c.relkind = 'i') maker(name, is_owner)
             CROSS JOIN LATERAL (
                 SELECT 'SCHEMA', n.nspname FROM pg_namespace n
                     WHERE n.oid = c.relnamespace AND NOT has_schema_privilege(maker.name, n.oid, 'CREATE')
                 UNION ALL
                 SELECT 'TABLESPACE', s.spcname FROM pg_tablespace s
-                    WHERE s.oid = c.reltablespace AND NOT has_tablespace_privilege(maker.name, s.oid, 'CREATE')) place(kind, name);
+                    WHERE s.oid = c.reltablespace AND NOT (c.relkind = 'i' AND maker.is_owner)
+                      AND NOT has_tablespace_privilege(maker.name, s.oid, 'CREATE')) place(kind, name);
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
         SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock',

@@ -279,6 +279,14 @@ BEGIN
         SELECT format('table %s is of the type %s: ALTER TABLE %1$s NOT OF', c.relid, t.reloftype::regtype)
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.widened AND t.reloftype <> 0;
+    RETURN QUERY
+        SELECT format('index %s names %s, which is not for bigint: drop it, and make it again afterwards', i.indexrelid::regclass,
+                      pg_describe_object('pg_opclass'::regclass, o.oid, 0))
+            FROM unnest(columns) c
+            JOIN pg_index i ON i.indrelid = c.relid
+            CROSS JOIN LATERAL unnest(i.indkey::smallint[], i.indclass::oid[]) key(attnum, class)
+            JOIN pg_opclass o ON o.oid = key.class AND NOT o.opcdefault AND snowflake._is_small(o.opcintype)
+            WHERE c.widened AND key.attnum = c.attnum;
     RETURN QUERY SELECT * FROM snowflake._obstacles_of_row_types(columns);
 END
 $function$;
@@ -396,7 +404,7 @@ BEGIN
 END
 $function$;
 
--- Lists the unique indexes that could not be built when they were made, and that a conversion builds again: those of the tables that it
+-- Lists the indexes that could not be built when they were made, and that a conversion builds again: those of the tables that it
 -- rewrites, or else those on the columns that it widens, and those of materialized views.
 CREATE FUNCTION snowflake._obstacles_of_invalid_indexes(part snowflake._conversion_part)
     RETURNS SETOF text
@@ -414,7 +422,7 @@ BEGIN
                                                             AND d.refobjsubid = c.attnum))
                   UNION ALL
                   SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
-            JOIN pg_index i ON i.indexrelid = built.index AND i.indisunique AND NOT i.indisvalid
+            JOIN pg_index i ON i.indexrelid = built.index AND NOT i.indisvalid
             JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i';
 END
 $function$;

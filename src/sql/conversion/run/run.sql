@@ -80,6 +80,7 @@ CREATE FUNCTION snowflake._run_step(
     AS $function$
 DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
+    row_at_fault text;
 BEGIN
     PERFORM snowflake._run_as(command, quote_ident(coalesce(role, current_user))::regrole, run_path,
                               'SELECT snowflake._require_meaning($4, $1, $2, $3)', expected);
@@ -92,7 +93,11 @@ EXCEPTION
         ELSIF has_failed AND SQLSTATE IN ('42P01', '42703', '42704') THEN
             RETURN NULL; -- The object is missing because a step before could not make it.
         END IF;
-        RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM);
+        IF SQLSTATE LIKE '23%' THEN
+            GET STACKED DIAGNOSTICS row_at_fault = PG_EXCEPTION_DETAIL;
+        END IF;
+        RETURN concat(split_part(command, E'\n', 1), ', run as ' || quote_ident(nullif(role, current_user)), ': ', SQLERRM,
+                      ' (' || nullif(row_at_fault, '') || ')');
 END
 $function$;
 
