@@ -84,6 +84,17 @@ CALL snowflake.convert_all('everything');
 DROP EVENT TRIGGER regress_snowflake_refuse;
 CALL snowflake.convert_all('everything');
 
+-- A column that could hold the keys of several tables is named once.
+CREATE SCHEMA alike;
+SET search_path = alike;
+CREATE TABLE apple (id serial PRIMARY KEY);
+CREATE TABLE pear (id serial PRIMARY KEY);
+CREATE TABLE basket (id integer PRIMARY KEY);
+CALL snowflake.convert_all('alike');
+DROP TABLE apple, pear, basket;
+DROP SCHEMA alike;
+SET search_path = everything;
+
 -- In the transaction of somebody else nothing is converted, and settings of the caller do not matter. No lock is awaited for ever.
 CREATE FUNCTION is_bounded() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
