@@ -10,11 +10,13 @@
 namespace snowflake::redirected {
 
 // Returns the next ID of a converted sequence, as next_id_amid_block() makes it; else the next
-// value of the sequence, with the errors of the server's own nextval.
+// value of the sequence, with the errors of the server's own nextval. Raises 42P01 if there is no
+// such sequence.
 Id nextval(Oid sequence);
 
 // Returns the ID that was last made in this session for a converted sequence, as session::currval()
-// does; else what the server's own currval returns or raises.
+// does; else what the server's own currval returns or raises. Raises 42P01 if there is no such
+// sequence.
 Id currval(Oid sequence);
 
 // Returns the later of what nextval() above and snowflake.nextval last returned in this session.

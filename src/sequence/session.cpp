@@ -339,6 +339,11 @@ void require_nextval_possible(const Sequence &sequence) {
     PreventCommandIfParallelMode("nextval()");
 }
 
+[[noreturn]] void raise_missing(Oid relid) {
+    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+            errmsg("sequence with OID %u does not exist", relid));
+}
+
 } // namespace
 
 void init() {
@@ -356,8 +361,7 @@ void init() {
 Relation open_sequence(Oid relid) {
     Relation relation = try_relation_open(relid, NoLock);
     if (relation == nullptr)
-        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-                errmsg("sequence with OID %u does not exist", relid));
+        raise_missing(relid);
     if (relation->rd_rel->relkind != RELKIND_SEQUENCE)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a sequence", RelationGetRelationName(relation)));
@@ -385,9 +389,11 @@ bool makes_ids(Oid relid) {
     if (ready != nullptr && ready->relid == relid)
         return sequence_kind::is_snowflake(ready->definition.increment,
                                            ready->definition.max_value);
-    if (not_converted == relid)
+    if (OidIsValid(relid) && not_converted == relid)
         return false;
     lock(relid, find(relid));
+    if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+        raise_missing(relid);
     const std::uint64_t before = generation;
     const bool result = sequence_kind::kind_of(relid).is_snowflake;
     if (!result && before == generation)

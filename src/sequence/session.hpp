@@ -121,8 +121,8 @@ inline void handed_out(Sequence &sequence, Id id) {
 }
 
 // Tells whether a relation is a sequence that is converted. Locks it first, as the server's nextval
-// does, so that it stays so until the transaction ends. Other relations, and such as do not exist,
-// are none.
+// does, so that it stays so until the transaction ends. Other relations are none. Raises 42P01 if
+// there is no such relation.
 bool makes_ids(Oid relid);
 
 // Remembers a time, in Unix microseconds, at which the tick of an ID ends that the session takes

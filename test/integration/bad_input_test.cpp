@@ -119,7 +119,6 @@ bool is_handed_on(const std::string &statement) {
     return statement.find("snowflake._run_as(") != std::string::npos ||
            statement.find("snowflake._run_step(") != std::string::npos ||
            statement.find("snowflake._run_steps(") != std::string::npos ||
-           statement.find("snowflake._currval(") != std::string::npos ||
            statement.find("snowflake._source_of(") != std::string::npos;
 }
 
