@@ -399,6 +399,13 @@ SELECT forge('part', '~snowflake_id', 'NEW.id IS NULL', 'forged.whole_id_seq');
 SET ROLE online_owner;
 SELECT snowflake._add_shadows('whole_id_seq', 'whole');
 SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgrelid IN ('whole'::regclass, 'part'::regclass) ORDER BY 1;
+-- A column of a partition is dropped with that of the whole.
+GRANT SELECT ON part TO online_forger;
+SET ROLE online_forger;
+CREATE VIEW of_part AS SELECT * FROM part;
+SET ROLE online_owner;
+SELECT snowflake.cancel_conversion('whole_id_seq');
+ALTER TABLE forged.whole DROP COLUMN snowflake_id CASCADE;
 RESET ROLE;
 DROP TABLE whole;
 -- Rights on a shadow are none on the column that it becomes.

@@ -80,7 +80,8 @@ BEGIN
                format('If nobody needs it: %s;',
                       CASE WHEN snowflake._may_become(snowflake._owner_of(d.classid, d.objid))
                            THEN format('DROP %s %s', upper(object.type), object.identity)
-                           ELSE format('ALTER TABLE %s DROP COLUMN %I CASCADE', s.relid, s.shadow_name) END)
+                           ELSE format('ALTER TABLE %s DROP COLUMN %I CASCADE',
+                                       CASE WHEN s.is_inherited THEN snowflake._whole(s.relid) ELSE s.relid END, s.shadow_name) END)
             INTO obstacle, hint
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow

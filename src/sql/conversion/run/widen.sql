@@ -101,9 +101,10 @@ BEGIN
     IF wanted = '{}' THEN
         wanted := ARRAY[tab]; -- to say that there is no such column
     END IF;
-    -- While it waits for a lock, a partition can be attached.
+    -- While it waits for a lock, a partition can be attached. For that it does not wait long: it has all others locked by then.
     WHILE NOT wanted <@ locked LOOP
-        PERFORM snowflake._lock_all(wanted, current_setting('lock_timeout')::interval);
+        PERFORM snowflake._lock_all(wanted, CASE locked WHEN '{}' THEN current_setting('lock_timeout')::interval
+                                                 ELSE snowflake._longest_try() END);
         PERFORM snowflake._hold_names(wanted);
         locked := wanted;
         wanted := snowflake._locked_by_widening(altered);
