@@ -517,7 +517,7 @@ SELECT snowflake.partition_plan('parted_label', every => '1 year', ahead => 2);
 RESET ROLE;
 DROP TABLE w, like_w, shown, by_domain, by_label, parted_label, of_added, of_reads, of_json, read_by_it CASCADE;
 
--- By way of a policy of a table that a materialized view reads. An enum has no code.
+-- By way of a policy of a table that a materialized view reads. The owner of an enum makes casts, which a foreign key can call.
 CREATE ROLE regress_snowflake_bob;
 GRANT regress_snowflake_bob TO regress_snowflake_alice;
 GRANT ALL ON SCHEMA trust TO regress_snowflake_bob;
@@ -536,6 +536,12 @@ CREATE POLICY p ON by_type USING (x::in_policy IS NOT NULL);
 CREATE POLICY p ON by_relation USING (x IN (SELECT a.x FROM of_allowed a));
 GRANT SELECT ON by_type, by_relation TO regress_snowflake_bob;
 CREATE TABLE moody (id serial PRIMARY KEY, mood mood, moods mood[]);
+CREATE TABLE keyed (id serial PRIMARY KEY);
+RESET ROLE;
+CREATE FUNCTION of_mood(mood) RETURNS integer LANGUAGE sql IMMUTABLE RETURN 1;
+CREATE CAST (mood AS integer) WITH FUNCTION of_mood(mood) AS IMPLICIT;
+SET ROLE regress_snowflake_alice;
+CREATE TABLE by_cast (mood mood REFERENCES keyed);
 SET ROLE regress_snowflake_bob;
 CREATE MATERIALIZED VIEW of_by_type AS SELECT * FROM by_type;
 CREATE MATERIALIZED VIEW of_by_relation AS SELECT * FROM by_relation;
@@ -543,7 +549,8 @@ RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('by_type_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('by_relation_id_seq');
 SELECT snowflake.convert_sequence_to_snowflake('moody_id_seq');
-DROP TABLE by_type, by_relation, moody CASCADE;
+SELECT snowflake.convert_sequence_to_snowflake('keyed_id_seq');
+DROP TABLE by_type, by_relation, moody, by_cast, keyed CASCADE;
 DROP OWNED BY regress_snowflake_bob;
 DROP ROLE regress_snowflake_bob;
 

@@ -46,7 +46,9 @@ BEGIN
             FROM unnest(dependents) d
             JOIN pg_trigger t ON t.oid = d.objid
             JOIN pg_class c ON c.oid = d.relid
-            CROSS JOIN LATERAL unnest(ARRAY[t.tgrelid, t.tgconstrrelid]) held(relid)
+            -- A trigger for each row is made on the partitions, too.
+            CROSS JOIN LATERAL (SELECT t.tgrelid::oid UNION SELECT t.tgconstrrelid
+                                UNION SELECT p.relid FROM pg_partition_tree(t.tgrelid) p WHERE (t.tgtype & 1) = 1) held(relid)
             WHERE NOT has_table_privilege(c.relowner, held.relid, 'TRIGGER');
 END
 $function$;

@@ -77,22 +77,21 @@ BEGIN
     IF obstacle IS NULL THEN
         SELECT format('%s names column %I of table %s: make it again without', snowflake._description_of(d.classid, d.objid),
                       s.shadow_name, s.relid),
-               format('If nobody needs it: %s;',
-                      CASE WHEN snowflake._may_become(snowflake._owner_of(d.classid, d.objid))
-                           THEN format('DROP %s %s', upper(object.type), object.identity)
-                           ELSE format('ALTER TABLE %s DROP COLUMN %I CASCADE',
-                                       CASE WHEN s.is_inherited THEN snowflake._whole(s.relid) ELSE s.relid END, s.shadow_name) END)
+               CASE WHEN is_own THEN format('If nobody needs it: DROP %s %s;', upper(object.type), object.identity)
+                    ELSE format('If nobody needs anything that names it: ALTER TABLE %s DROP COLUMN %I CASCADE;',
+                                CASE WHEN s.is_inherited THEN snowflake._whole(s.relid) ELSE s.relid END, s.shadow_name) END
             INTO obstacle, hint
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow
                             AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass)
             LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
             LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
+            CROSS JOIN LATERAL snowflake._may_become(snowflake._owner_of(d.classid, d.objid)) is_own
             CROSS JOIN LATERAL pg_identify_object(CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END,
                                                   coalesce(r.ev_class, d.objid), 0) object
             WHERE t.tgfoid IS DISTINCT FROM 'snowflake._keep_shadow()'::regprocedure
               AND coalesce(snowflake._relation_of(d.classid, d.objid), 0) NOT IN (SELECT snowflake._views_on_shadows(shadows))
-            ORDER BY d.classid, d.objid
+            ORDER BY is_own DESC, d.classid, d.objid
             LIMIT 1;
     END IF;
     IF obstacle IS NOT NULL THEN

@@ -289,6 +289,7 @@ BEGIN
                       pg_describe_object('pg_opclass'::regclass, o.oid, 0))
             FROM unnest(columns) c
             JOIN pg_index i ON i.indrelid = c.relid
+            JOIN pg_class x ON x.oid = i.indexrelid AND NOT x.relispartition
             CROSS JOIN LATERAL unnest(i.indkey::smallint[], i.indclass::oid[]) key(attnum, class)
             JOIN pg_opclass o ON o.oid = key.class AND NOT o.opcdefault AND snowflake._is_small(o.opcintype)
             WHERE c.widened AND key.attnum = c.attnum;
@@ -428,7 +429,12 @@ BEGIN
                   UNION ALL
                   SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
             JOIN pg_index i ON i.indexrelid = built.index AND NOT i.indisvalid
-            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i';
+            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i'
+            -- Another session may be building it: the conversion waits for the lock of that.
+            WHERE NOT EXISTS (SELECT FROM pg_locks l
+                                  WHERE l.relation = i.indrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
+                                    AND l.pid <> pg_backend_pid()
+                                    AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()));
 END
 $function$;
 
