@@ -146,6 +146,14 @@ CREATE INDEX sums ON names.u ((id OPERATOR(names.+) 1)) WHERE names.half(numeric
 CREATE INDEX plain ON names.u (lower(name), (id % 10), names.half(length(item))) WHERE names.half(id::numeric) > 0 OR id = ANY ('{1, 2}');
 RESET ROLE;
 SELECT command FROM snowflake.conversion_plan('names.u_id_seq', online => true);
+-- Mallory can rename her schema, and give its name to another one.
+CREATE FUNCTION mallory.of_superuser(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE OPERATOR mallory.@@ (FUNCTION = mallory.of_superuser, RIGHTARG = integer);
+SET ROLE regress_names_owner;
+CREATE TABLE names.v (id serial PRIMARY KEY, n integer);
+CREATE INDEX v_calls ON names.v (id, mallory.of_superuser(n)) WHERE OPERATOR(mallory.@@) n > 0;
+SELECT command FROM snowflake.conversion_plan('names.v_id_seq', online => true);
+RESET ROLE;
 -- With such of the owner it goes on; those of others do not count.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.half(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2.0';

@@ -161,6 +161,35 @@ BEGIN
 END
 $function$;
 
+-- Describes what an index names and others can give another meaning before somebody types the CREATE INDEX CONCURRENTLY of the plan.
+CREATE FUNCTION snowflake._names_at_risk(index oid, owner oid)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    -- The server switches to the owner for this command, but reads constants as the caller. It looks their types up by the names
+    -- that the plan has: the owner of a schema can give such a name to another type.
+    RETURN QUERY
+        SELECT DISTINCT format('names %s of %I: %s', pg_describe_object('pg_type'::regclass, type, 0), pg_get_userbyid(author.oid),
+                               CASE WHEN snowflake._may_act_for(author.oid, owner)
+                                    THEN quote_ident(pg_get_userbyid(owner)) || ' has to run the plan'
+                                    ELSE 'convert with a lock' END)
+            FROM snowflake._types_read('pg_class'::regclass, index) type
+            JOIN pg_type y ON y.oid = type
+            CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x UNION SELECT y.typowner
+                                UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
+            WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole);
+    RETURN QUERY
+        SELECT DISTINCT format('names %s, and %I can rename its schema: convert with a lock',
+                               pg_describe_object(d.refclassid, d.refobjid, 0), pg_get_userbyid(author.oid))
+            FROM pg_depend d
+            LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+            LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+            CROSS JOIN LATERAL snowflake._owner_of_schema(coalesce(p.pronamespace, o.oprnamespace)) author(oid)
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = index AND NOT snowflake._may_act_for(author.oid, owner);
+END
+$function$;
+
 -- Lists the indexes and constraints that cannot be built beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing)
     RETURNS SETOF text
@@ -186,17 +215,7 @@ BEGIN
             JOIN pg_index i ON i.indexrelid = t.original
             JOIN pg_class c ON c.oid = i.indrelid
             CROSS JOIN LATERAL (
-                -- The server switches to the owner for CREATE INDEX CONCURRENTLY, but reads constants as the caller. It looks their
-                -- types up by the names that the plan has: the owner of a schema can give such a name to another type.
-                SELECT DISTINCT format('names %s of %I: %s', pg_describe_object('pg_type'::regclass, type, 0), pg_get_userbyid(author.oid),
-                                       CASE WHEN snowflake._may_act_for(author.oid, c.relowner)
-                                            THEN quote_ident(pg_get_userbyid(c.relowner)) || ' has to run the plan'
-                                            ELSE 'convert with a lock' END)
-                    FROM snowflake._types_read('pg_class'::regclass, t.original) type
-                    JOIN pg_type y ON y.oid = type
-                    CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x UNION SELECT y.typowner
-                                        UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
-                    WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole)
+                SELECT snowflake._names_at_risk(t.original, c.relowner)
                 UNION ALL
                 SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
                     WHERE CASE WHEN may_be_read

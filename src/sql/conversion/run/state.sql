@@ -74,7 +74,7 @@ DECLARE
 BEGIN
     filling.read := '{}';
     FOR object IN
-        SELECT x.oid, c.relkind, c.relowner, p.prosqlbody IS NOT NULL AS has_body, y.polrelid, y.polqual
+        SELECT x.oid, c.relkind, c.relowner, c.relhassubclass, p.prosqlbody IS NOT NULL AS has_body, y.polrelid, y.polqual
             FROM (SELECT DISTINCT r.class, r.object FROM snowflake._read_by_filling(filling.views) r) x(class, oid)
             LEFT JOIN pg_class c ON x.class = 'pg_class'::regclass AND c.oid = x.oid
             LEFT JOIN pg_policy y ON x.class = 'pg_policy'::regclass AND y.oid = x.oid
@@ -88,9 +88,10 @@ BEGIN
             PERFORM pg_get_function_sqlbody(object.oid);
         ELSIF object.polrelid IS NOT NULL THEN
             PERFORM pg_get_expr(object.polqual, object.polrelid);
-        -- Nothing names what inherits from a table.
-        ELSIF EXISTS (SELECT FROM pg_inherits WHERE inhrelid = object.oid) AND snowflake._may_become(object.relowner) THEN
-            PERFORM snowflake._hold_definition(object.oid, 'ROW SHARE');
+        -- Nothing names what inherits from a table. Nor must it come to have partitions when this is over.
+        ELSIF (object.relhassubclass OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = object.oid))
+              AND snowflake._may_become(object.relowner) THEN
+            PERFORM snowflake._hold_definition(object.oid, CASE WHEN object.relhassubclass THEN 'SHARE UPDATE EXCLUSIVE' ELSE 'ROW SHARE' END);
         END IF;
     END LOOP;
     RETURN filling;
