@@ -127,6 +127,64 @@ BEGIN
 END
 $function$;
 
+-- Materialized views that are filled.
+CREATE TYPE snowflake._filling AS (
+    views regclass[],
+    read oid[]); -- what they are filled from, and _hold_what_is_read() has locked; NULL: nothing yet
+
+-- Locks the tables from which materialized views are filled, against changes of their definition; returns the argument with them.
+-- To print the query of a view, the body of a function in standard SQL or the expression of a policy locks the tables that it names.
+CREATE FUNCTION snowflake._hold_what_is_read(filling snowflake._filling)
+    RETURNS snowflake._filling
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    object record;
+BEGIN
+    filling.read := '{}';
+    FOR object IN
+        SELECT x.oid, c.relkind, c.relowner, c.relhassubclass, p.prosqlbody IS NOT NULL AS has_body, y.polrelid, y.polqual
+            FROM (SELECT DISTINCT r.class, r.object FROM snowflake._read_by_filling(filling.views) r) x(class, oid)
+            LEFT JOIN pg_class c ON x.class = 'pg_class'::regclass AND c.oid = x.oid
+            LEFT JOIN pg_policy y ON x.class = 'pg_policy'::regclass AND y.oid = x.oid
+            LEFT JOIN pg_proc p ON x.class = 'pg_proc'::regclass AND p.oid = x.oid
+            ORDER BY x.oid
+    LOOP
+        filling.read := filling.read || object.oid;
+        IF object.relkind IN ('v', 'm') THEN
+            PERFORM pg_get_viewdef(object.oid);
+        ELSIF object.has_body THEN
+            PERFORM pg_get_function_sqlbody(object.oid);
+        ELSIF object.polrelid IS NOT NULL THEN
+            PERFORM pg_get_expr(object.polqual, object.polrelid);
+        -- No text names what inherits from a table. More must not come to inherit from it until the views are filled.
+        ELSIF (object.relhassubclass OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = object.oid))
+              AND snowflake._may_become(object.relowner) THEN
+            PERFORM snowflake._hold_definition(object.oid, CASE WHEN object.relhassubclass THEN 'SHARE UPDATE EXCLUSIVE' ELSE 'ROW SHARE' END);
+        END IF;
+    END LOOP;
+    RETURN filling;
+END
+$function$;
+
+-- Locks the tables from which materialized views are filled, and those that come to inherit from them while it waits. The commands
+-- of the plan do not print what the views read at second hand.
+CREATE FUNCTION snowflake._lock_what_is_read(views regclass[])
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+DECLARE
+    filling snowflake._filling := ROW(views, NULL);
+    before oid[];
+BEGIN
+    WHILE views <> '{}' LOOP
+        before := filling.read;
+        filling := snowflake._as_of_now('SELECT snowflake._hold_what_is_read($1)', filling);
+        EXIT WHEN filling.read = before;
+    END LOOP;
+END
+$function$;
+
 -- Locks everything that the commands of a conversion name, within a time in total, and returns what it works with; 0: no limit.
 --
 -- A hundred partitions, or a thousand views of a table, which anybody can make, take a second to read, for which clients are
