@@ -10,6 +10,11 @@ CREATE FUNCTION snowflake._online_obstacles_of_partitions(shadows snowflake._sha
     AS $function$
 BEGIN
     RETURN QUERY
+        SELECT DISTINCT format('partition %s of table %s is being detached: ALTER TABLE %2$s DETACH PARTITION %1$s FINALIZE first',
+                               i.inhrelid::regclass, i.inhparent::regclass)
+            FROM unnest(shadows) s JOIN pg_inherits i ON i.inhparent = s.relid
+            WHERE i.inhdetachpending;
+    RETURN QUERY
         SELECT DISTINCT format('partition %s of table %s has another owner: give both to one owner', s.relid, snowflake._whole(s.relid))
             FROM unnest(shadows) s
             WHERE s.is_inherited AND snowflake._owner(s.relid) <> snowflake._owner(snowflake._whole(s.relid));

@@ -239,7 +239,7 @@ BEGIN
 END
 $function$;
 
--- Lists what keeps the server from altering tables.
+-- Lists the columns that the server does not widen.
 CREATE FUNCTION snowflake._obstacles_of_tables(columns snowflake._conversion_column[])
     RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -279,11 +279,6 @@ BEGIN
         SELECT format('table %s is of the type %s: ALTER TABLE %1$s NOT OF', c.relid, t.reloftype::regtype)
             FROM unnest(columns) c JOIN pg_class t ON t.oid = c.relid
             WHERE c.widened AND t.reloftype <> 0;
-    RETURN QUERY
-        SELECT DISTINCT format('partition %s of table %s is being detached: ALTER TABLE %2$s DETACH PARTITION %1$s FINALIZE first',
-                               i.inhrelid::regclass, i.inhparent::regclass)
-            FROM unnest(columns) c JOIN pg_inherits i ON i.inhparent = c.relid
-            WHERE i.inhdetachpending;
     RETURN QUERY
         SELECT format('index %s names %s, which is not for bigint: drop it, and make it again afterwards', i.indexrelid::regclass,
                       pg_describe_object('pg_opclass'::regclass, o.oid, 0))
