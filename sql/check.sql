@@ -374,6 +374,10 @@ SELECT severity, object, regexp_replace(finding, '\d{4}-\d\d-\d\d|\d+ days? [0-9
     FROM snowflake.check() WHERE object <> 'node 5';
 \pset format aligned
 SELECT count(*) AS with_control_characters FROM snowflake.check() c WHERE concat(c.object, c.finding, c.command) ~ '[[:cntrl:]]';
+SELECT snowflake._is_read_alike('a'), snowflake._is_read_alike(chr(92)), snowflake._is_read_alike(chr(228));
+SET client_encoding = 'SJIS'; -- in which a yen sign comes back as a backslash
+SELECT snowflake._is_read_alike('a'), snowflake._is_read_alike(chr(228));
+RESET client_encoding;
 \pset tuples_only on
 SELECT command FROM snowflake.check() WHERE object <> 'node 5' \gexec
 \pset tuples_only off

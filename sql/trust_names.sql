@@ -154,6 +154,16 @@ CREATE TABLE names.v (id serial PRIMARY KEY, n integer);
 CREATE INDEX v_calls ON names.v (id, mallory.of_superuser(n)) WHERE OPERATOR(mallory.@@) n > 0;
 SELECT command FROM snowflake.conversion_plan('names.v_id_seq', online => true);
 RESET ROLE;
+-- A constant with a backslash ends elsewhere in a session with another setting: whoever does not trust the owner types no such command.
+SET ROLE regress_names_owner;
+CREATE TABLE names.escaped (id serial PRIMARY KEY, v text);
+CREATE INDEX escapes ON names.escaped (id) WHERE v <> $$\'; SELECT mallory.evil(); --$$;
+SELECT regexp_replace(command, 'snowflake_[0-9a-f]{16}', 'twin') AS command FROM snowflake.conversion_plan('names.escaped_id_seq', online => true) WHERE command ~ 'mallory';
+SET SESSION AUTHORIZATION regress_names_owner;
+SELECT regexp_replace(command, 'snowflake_[0-9a-f]{16}', 'twin') AS command FROM snowflake.conversion_plan('names.escaped_id_seq', online => true) WHERE command ~ 'mallory';
+CREATE TABLE names."w\'" (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
+RESET SESSION AUTHORIZATION;
+SELECT split_part(command, '(', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
 -- With such of the owner it goes on; those of others do not count.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.half(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2.0';

@@ -19,8 +19,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT f.severity, snowflake._one_line(f.object), snowflake._one_line(f.finding),
-               CASE WHEN f.command !~ '^-- ' AND f.command <> snowflake._one_line(f.command)
-                    THEN '-- With a line break or the like for each "?": ' ELSE '' END || snowflake._one_line(f.command)
+               CASE WHEN f.command ~ '^-- ' OR snowflake._is_read_alike(f.command) THEN ''
+                    ELSE '-- Sessions read this in different ways ("?": a line break or the like): ' END || snowflake._one_line(f.command)
             FROM (SELECT * FROM snowflake._findings_of_node(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)

@@ -7,12 +7,6 @@
 -- Something that is wrong or about to be, and the command that mends it.
 CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);
 
--- Returns a text with a question mark in the place of each control character.
-CREATE FUNCTION snowflake._one_line(words text)
-    RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN regexp_replace(words, '[[:cntrl:]]', '?', 'g');
-
 -- Returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller.
 CREATE FUNCTION snowflake._typed_by(owner oid, command text)
     RETURNS text

@@ -232,7 +232,7 @@ $function$;
 
 -- Returns the owners of what an object's expressions reach in any number of steps, each with something of his. The checks of a
 -- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it, that of
--- a range type has chosen functions, and that of any type makes casts, which a foreign key calls that is made again. A function or operator has types in its signature, and an
+-- a range type has chosen functions, and that of any type makes casts, which a foreign key calls that is made again. The owner of an operator gives it a negator, which takes its place. A function or operator has types in its signature, and an
 -- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
 -- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER and REFERENCES, by
 -- whom a trigger or a key may be there already, or in a transaction that is open. What a body that is text names is in no catalog: the
@@ -292,6 +292,9 @@ BEGIN
         )
         SELECT y.typowner, r.class, r.object
             FROM reached r JOIN pg_type y ON r.class = 'pg_type'::regclass AND y.oid = r.object
+        UNION ALL
+        SELECT o.oprowner, r.class, r.object
+            FROM reached r JOIN pg_operator o ON r.class = 'pg_operator'::regclass AND o.oid = r.object
         UNION ALL
         SELECT c.relowner, r.class, r.object
             FROM reached r JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'

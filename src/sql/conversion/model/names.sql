@@ -1,4 +1,4 @@
--- Names for what commands make.
+-- Names for what commands make, and texts that somebody types.
 
 -- Returns a name with an ending. The name is cut off where both would be too long.
 CREATE FUNCTION snowflake._name_with(name name, ending text)
@@ -28,3 +28,17 @@ BEGIN
     RETURN free;
 END
 $function$;
+
+-- Returns a text with a question mark in the place of each control character.
+CREATE FUNCTION snowflake._one_line(words text)
+    RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(words, '[[:cntrl:]]', '?', 'g');
+
+-- Tells whether all sessions read a command in the same way. psql reads it line by line; a setting says whether a backslash in a
+-- constant is one; and where the client has another encoding than the database, other characters can come back as a backslash.
+CREATE FUNCTION snowflake._is_read_alike(command text)
+    RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN command !~ '[[:cntrl:]]' AND strpos(command, chr(92)) = 0
+           AND (pg_client_encoding() = getdatabaseencoding() OR command !~ '[^[:ascii:]]');

@@ -77,7 +77,8 @@ BEGIN
     IF obstacle IS NULL THEN
         SELECT format('%s names column %I of table %s: make it again without', snowflake._description_of(d.classid, d.objid),
                       s.shadow_name, s.relid),
-               CASE WHEN is_own THEN format('If nobody needs it: DROP %s %s;', upper(replace(object.type, ' object', '')), object.identity)
+               CASE WHEN is_own AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_publication_rel'::regclass)
+                    THEN format('If nobody needs it: DROP %s %s;', upper(replace(object.type, ' object', '')), object.identity)
                     ELSE format('If nobody needs anything that names it: ALTER TABLE %s DROP COLUMN %I CASCADE;',
                                 CASE WHEN s.is_inherited THEN snowflake._whole(s.relid) ELSE s.relid END, s.shadow_name) END
             INTO obstacle, hint

@@ -172,16 +172,16 @@ BEGIN
     RETURN QUERY
         SELECT DISTINCT format('names %s of %I: %s', pg_describe_object('pg_type'::regclass, type, 0), pg_get_userbyid(author.oid),
                                CASE WHEN snowflake._may_act_for(author.oid, owner)
-                                    THEN quote_ident(pg_get_userbyid(owner)) || ' has to run the plan'
+                                    THEN quote_ident(pg_get_userbyid(owner)) || ' has to run the plan, in a session of its own'
                                     ELSE 'convert with a lock' END)
             FROM snowflake._types_read('pg_class'::regclass, index) type
             JOIN pg_type y ON y.oid = type
             CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x UNION SELECT y.typowner
                                 UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
-            WHERE NOT snowflake._may_act_for(author.oid, quote_ident(current_user)::regrole);
+            WHERE NOT snowflake._may_act_here(author.oid);
     RETURN QUERY
-        SELECT DISTINCT format('names %s, and %I can rename its schema: convert with a lock',
-                               pg_describe_object(d.refclassid, d.refobjid, 0), pg_get_userbyid(author.oid))
+        SELECT DISTINCT format('names %s, and %I can rename its schema: GRANT %I TO %2$I, or convert with a lock',
+                               pg_describe_object(d.refclassid, d.refobjid, 0), pg_get_userbyid(author.oid), pg_get_userbyid(owner))
             FROM pg_depend d
             LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
             LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid

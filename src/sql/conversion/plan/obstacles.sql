@@ -413,7 +413,7 @@ CREATE FUNCTION snowflake._obstacles_of_invalid_indexes(part snowflake._conversi
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT DISTINCT format('index %s is not valid: REINDEX INDEX CONCURRENTLY %1$s, or drop it', i.indexrelid::regclass)
+        SELECT DISTINCT format('index %s is not valid: unless a session is building it, REINDEX INDEX CONCURRENTLY %1$s, or drop it', i.indexrelid::regclass)
             FROM (SELECT x.indexrelid
                       FROM unnest(part.columns) c JOIN pg_index x ON x.indrelid = c.relid
                       WHERE c.widened AND (NOT part.online OR c.attnum = ANY (x.indkey::smallint[])
@@ -424,12 +424,7 @@ BEGIN
                   UNION ALL
                   SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
             JOIN pg_index i ON i.indexrelid = built.index AND NOT i.indisvalid
-            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i'
-            -- Another session may be building it: the conversion waits for the lock of that.
-            WHERE NOT EXISTS (SELECT FROM pg_locks l
-                                  WHERE l.relation = i.indrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
-                                    AND l.pid <> pg_backend_pid()
-                                    AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()));
+            JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i';
 END
 $function$;
 

@@ -44,7 +44,8 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT s.ordinality::integer, s.command, s.effect, s.rewrites, s.size, s.role
-            FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
+            FROM unnest(CASE WHEN online THEN snowflake._typed(ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x),
+                                                               ARRAY(SELECT snowflake._owner(c.relid) FROM unnest(part.columns) c))
                          ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
                         || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s;

@@ -143,7 +143,7 @@ DECLARE
 BEGIN
     filling.read := '{}';
     FOR object IN
-        SELECT x.oid, c.relkind, c.relowner, c.relhassubclass, p.prosqlbody IS NOT NULL AS has_body, y.polrelid, y.polqual
+        SELECT x.oid, c.relkind, c.relowner, c.relnamespace, p.prosqlbody IS NOT NULL AS has_body, y.polrelid, y.polqual
             FROM (SELECT DISTINCT r.class, r.object FROM snowflake._read_by_filling(filling.views) r) x(class, oid)
             LEFT JOIN pg_class c ON x.class = 'pg_class'::regclass AND c.oid = x.oid
             LEFT JOIN pg_policy y ON x.class = 'pg_policy'::regclass AND y.oid = x.oid
@@ -157,10 +157,11 @@ BEGIN
             PERFORM pg_get_function_sqlbody(object.oid);
         ELSIF object.polrelid IS NOT NULL THEN
             PERFORM pg_get_expr(object.polqual, object.polrelid);
-        -- No text names what inherits from a table. More must not come to inherit from it until the views are filled.
-        ELSIF (object.relhassubclass OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = object.oid))
-              AND snowflake._may_become(object.relowner) THEN
-            PERFORM snowflake._hold_definition(object.oid, CASE WHEN object.relhassubclass THEN 'SHARE UPDATE EXCLUSIVE' ELSE 'ROW SHARE' END);
+        -- No text names what inherits from a table. No partition must come until the views are filled. Of another table, which has
+        -- indexes, a stronger lock would stand in the way of CREATE INDEX CONCURRENTLY, which waits for this transaction.
+        ELSIF (object.relkind = 'p' OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = object.oid))
+              AND snowflake._may_become(object.relowner) AND NOT pg_is_other_temp_schema(object.relnamespace) THEN
+            PERFORM snowflake._hold_definition(object.oid, CASE object.relkind WHEN 'p' THEN 'SHARE UPDATE EXCLUSIVE' ELSE 'ROW SHARE' END);
         END IF;
     END LOOP;
     RETURN filling;
@@ -249,7 +250,7 @@ BEGIN
                 news := news + (awaited IS NULL)::integer;
             END IF;
             RAISE lock_not_available;
-        EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object THEN
+        EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object OR undefined_table THEN
             -- The next try does not find what others have dropped while it was read.
             IF SQLSTATE <> '55P03' THEN
                 failures := failures + 1;
