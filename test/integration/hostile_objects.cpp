@@ -207,12 +207,14 @@ std::string HostileObjects::new_name() {
     return any(schemas_) + '.' + name();
 }
 
-// Of anybody. To name one by its OID needs no right on it or its schema.
+// Of anybody. To name one by its OID needs no right on it or its schema. One of the hostile role's
+// own may be gone.
 std::string HostileObjects::sequence_oid() {
+    const std::string target = quoted(any(targets_.sequences));
     const bool own = !sequences_.empty() && random_.one_in(4);
-    return session_.text("SELECT quote_literal(" +
-                         quoted(own ? any(sequences_) : any(targets_.sequences)) +
-                         "::pg_catalog.regclass::oid)");
+    return session_.text("SELECT quote_literal(coalesce(pg_catalog.to_regclass(" +
+                         (own ? quoted(any(sequences_)) : target) + "), " + target +
+                         "::pg_catalog.regclass)::oid)");
 }
 
 std::string HostileObjects::sequence() {
