@@ -164,6 +164,10 @@ class ChecklistOrders : public testing::Test {
 
     [[nodiscard]] std::string log() const { return log_.str(); }
 
+    // The databases of samples stay where pglogical is used, and each has a worker of its own: a
+    // server has 40.
+    [[nodiscard]] int most_samples() const { return by_pglogical_ ? 30 : 1000; }
+
   private:
     static bool one_in(Random &random, int n) { return between(random, 1, n) == 1; }
 
@@ -614,7 +618,7 @@ class ChecklistOrders : public testing::Test {
 };
 
 TEST_F(ChecklistOrders, LeaveOneServerANumber) {
-    const int samples = rounds(16) / 2;
+    const int samples = std::min(rounds(16) / 2, most_samples());
     const auto end = std::chrono::steady_clock::now() + samples * std::chrono::seconds(4);
     int done = 0;
     for (; done < samples && std::chrono::steady_clock::now() < end && !HasFailure(); ++done) {

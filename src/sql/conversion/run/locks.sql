@@ -250,7 +250,7 @@ BEGIN
                 news := news + (awaited IS NULL)::integer;
             END IF;
             RAISE lock_not_available;
-        EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object OR undefined_table THEN
+        EXCEPTION WHEN lock_not_available OR internal_error OR undefined_object THEN
             -- The next try does not find what others have dropped while it was read.
             IF SQLSTATE <> '55P03' THEN
                 failures := failures + 1;
