@@ -38,17 +38,19 @@ RESET statement_timeout;
 -- A type that is alice's to trust, in a schema that is mallory's: once a plan has been printed, another type can have its name.
 CREATE SCHEMA of_mallory AUTHORIZATION regress_snowflake_mallory;
 GRANT ALL ON SCHEMA of_mallory TO regress_snowflake_alice;
-SET ROLE regress_snowflake_alice;
+SET SESSION AUTHORIZATION regress_snowflake_alice; -- whose code could end a SET ROLE
 CREATE TYPE of_mallory.kind AS ENUM ('a', 'b');
 ALTER TABLE o ADD COLUMN kind of_mallory.kind;
 CREATE INDEX by_kind ON o (id) WHERE kind = 'a';
 SELECT count(*) FROM snowflake.conversion_plan('o_id_seq', online => true);
-RESET ROLE;
+RESET SESSION AUTHORIZATION;
 SELECT count(*) FROM snowflake.conversion_plan('o_id_seq', online => true);
 ALTER SCHEMA of_mallory OWNER TO regress_snowflake_alice;
 SET ROLE regress_snowflake_alice;
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('o_id_seq', online => true);
-RESET ROLE;
+SET SESSION AUTHORIZATION regress_snowflake_alice;
+SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('o_id_seq', online => true);
+RESET SESSION AUTHORIZATION;
 SET client_min_messages = error;
 DROP SCHEMA texts, of_mallory CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;
