@@ -148,6 +148,23 @@ bool is_bigint(Relation table, AttrNumber attribute) {
                              INT8OID);
 }
 
+// Names who can grant the right.
+[[noreturn]] void raise_no_usage(Oid schema, Oid role) {
+    HeapTuple tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+    if (!HeapTupleIsValid(tuple))
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_SCHEMA),
+                errmsg("schema with OID %u does not exist", schema));
+    const auto *row = reinterpret_cast<Form_pg_namespace>(GETSTRUCT(tuple));
+    const char *name = pstrdup(NameStr(row->nspname));
+    const Oid owner = row->nspowner;
+    ReleaseSysCache(tuple);
+    ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+            errmsg("permission denied for schema %s", name),
+            errdetail("The schema is owned by %s.", GetUserNameFromId(owner, false)),
+            errhint("GRANT USAGE ON SCHEMA %s TO %s;", quote_identifier(name),
+                    quote_identifier(GetUserNameFromId(role, false))));
+}
+
 } // namespace
 
 void hold_schema(Oid schema, Oid role) {
@@ -155,7 +172,7 @@ void hold_schema(Oid schema, Oid role) {
     if (!server::may_act_for(GetUserId(), role))
         return;
     if (!server::may_use_schema(GetUserId(), schema) && !server::may_use_schema(role, schema))
-        aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
+        raise_no_usage(schema, role);
     if (!lock_rows(NamespaceRelationId, NamespaceOidIndexId, Anum_pg_namespace_oid, schema,
                    LockTupleKeyShare))
         ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
