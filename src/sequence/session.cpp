@@ -392,10 +392,10 @@ bool makes_ids(Oid relid) {
     if (OidIsValid(relid) && not_converted == relid)
         return false;
     lock(relid, find(relid));
-    if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-        raise_missing(relid);
     const std::uint64_t before = generation;
     const bool result = sequence_kind::kind_of(relid).is_snowflake;
+    if (!result && !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+        raise_missing(relid);
     if (!result && before == generation)
         not_converted = relid;
     return result;

@@ -287,10 +287,8 @@ DECLARE
             FROM pg_index i WHERE i.indrelid = p.tab
         UNION ALL
         SELECT snowflake._dependent(snowflake._conversion_object('pg_constraint'::regclass, k.oid), 'constraint', k.conrelid::regclass)
-            FROM pg_constraint k WHERE k.conrelid = p.tab AND k.contype = 'f'
-        UNION ALL
-        SELECT snowflake._dependent(snowflake._conversion_object('pg_constraint'::regclass, k.oid), 'constraint', k.conrelid::regclass)
-            FROM snowflake._keys_to_table(p.tab) k);
+            FROM (SELECT c.oid, c.conrelid FROM pg_constraint c WHERE c.conrelid = p.tab AND c.contype = 'f'
+                  UNION ALL SELECT c.oid, c.conrelid FROM snowflake._keys_to_table(p.tab) c) k);
 BEGIN
     RETURN QUERY
         SELECT snowflake._obstacles_of_definitions(p.owner, member) FROM snowflake._table_tree(p.tab) member;

@@ -231,12 +231,13 @@ END
 $function$;
 
 -- Returns the owners of what an object's expressions reach in any number of steps, each with something of his. The checks of a
--- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it, that of
--- a range type has chosen functions, and that of any type makes casts, which a foreign key calls that is made again. The owner of an operator gives it a negator, which takes its place. A function or operator has types in its signature, and an
--- aggregate those of its functions. The body of a function in standard SQL reads relations, or writes to them, and so evaluates
--- what is defined on them; their owners can add to that at any time, and to what is written to also holders of TRIGGER and REFERENCES, by
--- whom a trigger or a key may be there already, or in a transaction that is open. What a body that is text names is in no catalog: the
--- owner of the function answers for it, unless a trigger calls the function.
+-- domain read its values, and its owner can change them at any time. The owner of a composite type can put a domain into it, that
+-- of a range type has chosen functions, and that of any type can give its name to another one, and makes casts, which a foreign
+-- key calls that is made again. The owner of an operator gives it a negator, which takes its place. A function or operator has
+-- types in its signature, and an aggregate those of its functions. The body of a function in standard SQL reads relations, or
+-- writes to them, and so evaluates what is defined on them; their owners can add to that at any time, and to what is written to
+-- also holders of TRIGGER and REFERENCES, by whom a trigger or a key may be there already, or in a transaction that is open. What
+-- a body that is text names is in no catalog: the owner of the function answers for it, unless a trigger calls the function.
 CREATE FUNCTION snowflake._authors_of(class oid, object oid, OUT author oid, OUT via_class oid, OUT via_object oid)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
@@ -310,7 +311,7 @@ BEGIN
         SELECT snowflake._owner_of(d.refclassid, d.refobjid), d.refclassid, d.refobjid
             FROM reached r
             JOIN pg_depend d ON d.classid = r.class AND d.objid = r.object
-            WHERE r.class = 'pg_trigger'::regclass AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass);
+            WHERE r.class = 'pg_trigger'::regclass AND d.refclassid = 'pg_proc'::regclass;
 END
 $function$;
 
@@ -325,15 +326,9 @@ CREATE FUNCTION snowflake._authors_on(
     AS $function$
 BEGIN
     RETURN QUERY
-        WITH definition AS (
-            -- A conversion writes no row by a statement: it fires no trigger.
-            SELECT * FROM snowflake._definitions_on(rel) x WHERE x.class <> 'pg_trigger'::regclass
-        )
-        SELECT x.*, d.class, d.object FROM definition d CROSS JOIN LATERAL snowflake._authors_of(d.class, d.object) x
-        UNION ALL
-        -- A definition may be printed and read again, and the owner of a type can give its name to another one meanwhile.
-        SELECT snowflake._owner_of('pg_type'::regclass, t), 'pg_type'::regclass::oid, t, d.class, d.object
-            FROM definition d CROSS JOIN LATERAL snowflake._types_read(d.class, d.object) t
+        SELECT x.*, d.class, d.object
+            FROM snowflake._definitions_on(rel) d CROSS JOIN LATERAL snowflake._authors_of(d.class, d.object) x
+            WHERE d.class <> 'pg_trigger'::regclass -- A conversion writes no row by a statement: it fires no trigger.
         UNION ALL
         SELECT x.*, 'pg_class'::regclass::oid, rel::oid -- its columns, and the key of its partitions
             FROM snowflake._authors_of('pg_class'::regclass, rel) x;
@@ -353,11 +348,9 @@ BEGIN
         SELECT made.role, named.author, snowflake._link_of(named.class, named.object, made.class, made.object)
             FROM snowflake._makers(0, columns, dependents) made
             CROSS JOIN LATERAL (
-                -- The owner of a type can give its name to another one.
-                SELECT 'pg_type'::regclass::oid, type, author.oid
+                SELECT 'pg_type'::regclass::oid, type, x.author
                     FROM snowflake._types_read(made.class, made.object) type
-                    CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x
-                                        UNION SELECT snowflake._owner_of('pg_type'::regclass, type)) author(oid)
+                    CROSS JOIN LATERAL snowflake._authors_of('pg_type'::regclass, type) x
                 UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
                     FROM pg_depend e

@@ -176,7 +176,7 @@ BEGIN
                                     ELSE 'convert with a lock' END)
             FROM snowflake._types_read('pg_class'::regclass, index) type
             JOIN pg_type y ON y.oid = type
-            CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x UNION SELECT y.typowner
+            CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x
                                 UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
             WHERE NOT snowflake._may_act_here(author.oid);
     RETURN QUERY

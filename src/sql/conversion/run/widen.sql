@@ -79,8 +79,9 @@ CREATE FUNCTION snowflake._locked_by_widening(altered snowflake._conversion_colu
 BEGIN
     RETURN ARRAY(
         SELECT DISTINCT x.relid::oid
-            FROM unnest(snowflake._with_heirs(altered)) member
-            CROSS JOIN LATERAL (SELECT member.relid UNION SELECT snowflake._table_partners(member.relid, member.attnum)) x(relid)
+            FROM (SELECT altered.relid
+                  UNION ALL SELECT m.relid FROM unnest(snowflake._with_heirs(altered)) m
+                  UNION ALL SELECT snowflake._table_partners(m.relid, m.attnum) FROM unnest(snowflake._with_heirs(altered)) m) x(relid)
             WHERE x.relid = altered.relid OR snowflake._may_become(snowflake._owner(x.relid))
             ORDER BY 1);
 END
@@ -98,9 +99,6 @@ DECLARE
     wanted oid[] := snowflake._locked_by_widening(altered);
     locked oid[] := '{}';
 BEGIN
-    IF wanted = '{}' THEN
-        wanted := ARRAY[tab]; -- to say that there is no such column
-    END IF;
     -- While it waits for a lock, a partition can be attached. For that it does not wait long: it has all others locked by then.
     WHILE NOT wanted <@ locked LOOP
         PERFORM snowflake._lock_all(wanted, CASE locked WHEN '{}' THEN current_setting('lock_timeout')::interval
