@@ -20,7 +20,7 @@ OBJECT_PARTS = $(call parts,layout,layout numbers) $(call parts,sequence,generat
                $(call parts,watermark,watermark) $(call parts,layout,decode time ranges id) $(call parts,nodes,nodes) \
                $(call parts,sequence,sequence_uses minimum redirect id_seq_layout sequences) \
                $(call conversion_parts,model,expressions refusals access names references wishes) $(call conversion_parts,find,columns) \
-               $(call conversion_parts,model,rights inserters partitions) $(call conversion_parts,find,dependents trust) \
+               $(call conversion_parts,model,rights inserters partitions) $(call conversion_parts,find,dependents trust grants) \
                $(call conversion_parts,model,annotations) $(sort $(wildcard src/sql/conversion/kinds/*.sql)) \
                src/sql/conversion/kinds.sql src/sql/conversion/walk.sql $(call conversion_parts,find,trials) \
                $(call conversion_parts,plan,obstacles layout widening defaults increments guard identity strangers) \

@@ -10,6 +10,7 @@
 --   partitions.sql    the commands that make a partition
 --   dependents.sql    what is known of an object that the server does not alter a column under
 --   trust.sql         the role that runs each command, and whose code may run as whom
+--   grants.sql        the rights that owners lack for the commands
 --   annotations.sql   comments, labels and settings of objects that are made again
 --   kinds/            a file for each kind of object: how it is found, refused, dropped and made again
 --   kinds.sql         the list of the kinds
