@@ -164,6 +164,11 @@ SELECT regexp_replace(command, 'snowflake_[0-9a-f]{16}', 'twin') AS command FROM
 CREATE TABLE names."w\'" (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
 RESET SESSION AUTHORIZATION;
 SELECT split_part(command, '(', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
+ALTER ROLE regress_names_owner RENAME TO "regress_names
+SELECT mallory.evil(); --";
+SELECT split_part(command, '(', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
+ALTER ROLE "regress_names
+SELECT mallory.evil(); --" RENAME TO regress_names_owner;
 -- With such of the owner it goes on; those of others do not count.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.half(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2.0';

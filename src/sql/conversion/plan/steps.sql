@@ -161,7 +161,7 @@ DECLARE
 BEGIN
     FOR n IN 1 .. cardinality(steps) LOOP
         IF author IS NOT NULL AND NOT snowflake._is_read_alike(steps[n].command) THEN
-            steps[n].command := format('-- As %I: %s', pg_get_userbyid(author), snowflake._one_line(steps[n].command));
+            steps[n].command := snowflake._one_line(format('-- As %I: %s', pg_get_userbyid(author), steps[n].command));
         END IF;
     END LOOP;
     RETURN steps;
