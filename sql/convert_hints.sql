@@ -71,6 +71,19 @@ DROP VIEW ids, no_sum;
 DROP RULE sums ON categories;
 DROP FUNCTION halves, in_body, no_sum;
 
+-- What casts to integers beside a key: a policy, a default, a view; not where the integer is a constant.
+CREATE TABLE tenants (id serial PRIMARY KEY);
+CREATE TABLE users (tenant integer DEFAULT current_setting('hints.tenant')::integer REFERENCES tenants, n integer DEFAULT 'x'::text::integer);
+CREATE POLICY own ON users USING (tenant = (SELECT current_setting('hints.tenant')::integer)) WITH CHECK (tenant > 0);
+CREATE POLICY checked ON users FOR INSERT WITH CHECK (tenant = current_setting('hints.tenant')::smallint);
+CREATE POLICY constant ON users USING (tenant = ANY ('{-1,1}'::integer[]) OR tenant > '-1'::integer);
+CREATE VIEW seen AS SELECT tenant FROM users WHERE tenant = ANY (string_to_array(current_setting('hints.tenants'), ',')::integer[]);
+CREATE VIEW unseen AS SELECT tenant, NULL::integer AS none, n::text FROM users;
+CREATE RULE noted AS ON DELETE TO tenants DO ALSO NOTIFY tenants;
+SELECT effect FROM snowflake.conversion_plan('tenants_id_seq') WHERE command IS NULL ORDER BY step;
+SELECT effect FROM snowflake.conversion_plan('tenants_id_seq', target => 'bigint') WHERE command IS NULL ORDER BY step;
+DROP TABLE tenants, users CASCADE;
+
 -- Publications, of a table, of a schema and of all tables.
 SET client_min_messages = error;
 CREATE PUBLICATION regress_snowflake_one FOR TABLE "Order Lines";

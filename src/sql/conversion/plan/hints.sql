@@ -191,6 +191,7 @@ BEGIN
                   UNION ALL SELECT 2, snowflake._hints_of_calls(part)
                   UNION ALL SELECT 2, snowflake._hints_of_order(part)
                   UNION ALL SELECT 2, snowflake._hints_of_rules(part)
+                  UNION ALL SELECT 2, snowflake._hints_of_casts(part)
                   UNION ALL SELECT 2, snowflake._hints_of_sums(part)
                   UNION ALL SELECT 3, snowflake._hints_of_clients(part)
                   UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)

@@ -163,6 +163,48 @@ BEGIN
 END
 $function$;
 
+-- Returns the texts of what names columns that a conversion concerns, or is their default: views, rules, policies, generated columns,
+-- and functions in standard SQL.
+CREATE FUNCTION snowflake._texts_on(
+        part snowflake._conversion_part,
+        OUT class oid, OUT object oid, OUT source text, OUT relid regclass, OUT attname name, OUT widened boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT d.classid, d.objid,
+               CASE d.classid
+                   WHEN 'pg_rewrite'::regclass THEN pg_get_ruledef(d.objid)
+                   WHEN 'pg_proc'::regclass THEN pg_get_function_sqlbody(d.objid)
+                   WHEN 'pg_policy'::regclass THEN (SELECT concat(pg_get_expr(y.polqual, y.polrelid), ' ', pg_get_expr(y.polwithcheck, y.polrelid))
+                                                        FROM pg_policy y WHERE y.oid = d.objid)
+                   ELSE (SELECT pg_get_expr(f.adbin, f.adrelid) FROM pg_attrdef f WHERE f.oid = d.objid) END,
+               c.relid, c.attname, c.widened
+            FROM unnest(part.columns) c
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
+            WHERE d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass, 'pg_policy'::regclass, 'pg_attrdef'::regclass)
+              AND NOT c.is_strangers
+              AND snowflake._is_taken_along(part.owner, snowflake._owner_of(d.classid, d.objid));
+END
+$function$;
+
+-- Describes the views, rules, policies and defaults that cast to integers, but for constants.
+CREATE FUNCTION snowflake._hints_of_casts(part snowflake._conversion_part)
+    RETURNS SETOF text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT format('%s casts to integer: %s fits into it, if it is a key of %s', snowflake._description_of(o.class, o.object),
+                      snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT o.relid::text, ', '))
+            FROM snowflake._texts_on(part) o
+            WHERE o.class <> 'pg_proc'::regclass -- see _hints_of_routines()
+              AND o.source ~ E'(?<!\'|NULL)::(integer|smallint)\\M'
+            GROUP BY o.class, o.object;
+END
+$function$;
+
 -- Describes the views, rules and routines that sum up columns to be widened: sum() of an integer is a bigint, that of a bigint
 -- numeric.
 CREATE FUNCTION snowflake._hints_of_sums(part snowflake._conversion_part)
@@ -172,23 +214,16 @@ CREATE FUNCTION snowflake._hints_of_sums(part snowflake._conversion_part)
 BEGIN
     RETURN QUERY
         SELECT format('%s has sum(%s), which becomes numeric: a division keeps decimals', pg_describe_object(o.class, o.object, 0),
-                      string_agg(DISTINCT quote_ident(c.attname), ', '))
-            FROM unnest(part.columns) c
-            JOIN pg_class t ON t.oid = c.relid
-            CROSS JOIN LATERAL (
-                SELECT d.classid, d.objid,
-                       CASE d.classid WHEN 'pg_rewrite'::regclass THEN pg_get_ruledef(d.objid) ELSE pg_get_function_sqlbody(d.objid) END
-                    FROM pg_depend d
-                    WHERE d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
-                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid AND d.refobjsubid = c.attnum
-                      AND snowflake._is_taken_along(part.owner, snowflake._owner_of(d.classid, d.objid))
-                UNION
-                SELECT 'pg_proc'::regclass, body.routine, body.source
-                    FROM snowflake._texts(part.owner) body
-                    WHERE NOT t.relispartition AND snowflake._names_word(body.source, t.relname)
-            ) o(class, object, source)
+                      string_agg(DISTINCT quote_ident(o.attname), ', '))
+            FROM (SELECT x.class, x.object, x.source, x.attname, x.widened FROM snowflake._texts_on(part) x
+                  UNION
+                  SELECT 'pg_proc'::regclass, body.routine, body.source, c.attname, c.widened
+                      FROM unnest(part.columns) c
+                      JOIN pg_class t ON t.oid = c.relid AND NOT t.relispartition
+                      JOIN snowflake._texts(part.owner) body ON snowflake._names_word(body.source, t.relname)
+            ) o
             CROSS JOIN LATERAL regexp_matches(o.source, E'\\msum\\s*[(]([^()]*)[)]', 'gi') summed(up)
-            WHERE c.widened AND snowflake._names_word(summed.up[1], c.attname)
+            WHERE o.widened AND snowflake._names_word(summed.up[1], o.attname)
             GROUP BY o.class, o.object;
 END
 $function$;

@@ -52,7 +52,7 @@ BEGIN
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
     FOREACH hint IN ARRAY hints LOOP
         -- Of a column or routine that could hold keys of many tables, it says so once.
-        subject := regexp_replace(hint, ', (if it holds copies|which sees keys) of .*', '');
+        subject := regexp_replace(hint, ', (if it holds copies|if it is a key|which sees keys) of .*', '');
         IF subject <> ALL (told) THEN
             RAISE WARNING '%', hint;
             told := told || subject;
