@@ -35,22 +35,25 @@ SET enable_hashjoin = off;
 SELECT count(*) FROM snowflake.check() WHERE object ~ 'texts' AND severity = 'error';
 RESET enable_hashjoin;
 RESET statement_timeout;
--- A type that is alice's to trust, in a schema that is mallory's: once a plan has been printed, another type can have its name.
+-- A type that is alice's, in a schema that is mallory's: once a plan has been printed, another type has its name.
 CREATE SCHEMA of_mallory AUTHORIZATION regress_snowflake_mallory;
-GRANT ALL ON SCHEMA of_mallory TO regress_snowflake_alice;
-SET SESSION AUTHORIZATION regress_snowflake_alice; -- whose code could end a SET ROLE
+CREATE SCHEMA hers AUTHORIZATION regress_snowflake_mallory;
+GRANT ALL ON SCHEMA of_mallory, hers TO regress_snowflake_alice;
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION hers.tell(text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''read as %'', current_user; END';
+CREATE DOMAIN hers.kind AS text CHECK (hers.tell(VALUE));
+SET ROLE regress_snowflake_alice;
 CREATE TYPE of_mallory.kind AS ENUM ('a', 'b');
 ALTER TABLE o ADD COLUMN kind of_mallory.kind;
 CREATE INDEX by_kind ON o (id) WHERE kind = 'a';
-SELECT count(*) FROM snowflake.conversion_plan('o_id_seq', online => true);
-RESET SESSION AUTHORIZATION;
-SELECT count(*) FROM snowflake.conversion_plan('o_id_seq', online => true);
-ALTER SCHEMA of_mallory OWNER TO regress_snowflake_alice;
-SET ROLE regress_snowflake_alice;
+RESET ROLE;
 SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('o_id_seq', online => true);
-SET SESSION AUTHORIZATION regress_snowflake_alice;
-SELECT count(*) > 0 AS planned FROM snowflake.conversion_plan('o_id_seq', online => true);
-RESET SESSION AUTHORIZATION;
+ALTER SCHEMA of_mallory RENAME TO away;
+ALTER SCHEMA hers RENAME TO of_mallory;
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('o_id_seq', online => true) WHERE command IS NOT NULL \gexec
+\o
+SELECT pg_get_indexdef('by_kind'::regclass);
 SET client_min_messages = error;
-DROP SCHEMA texts, of_mallory CASCADE;
+DROP SCHEMA texts, of_mallory, away CASCADE;
 DROP ROLE regress_snowflake_mallory, regress_snowflake_alice;

@@ -72,7 +72,12 @@ ALTER DOMAIN d ADD CONSTRAINT loud CHECK (really()) NOT VALID;
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('t_id_seq');
 DROP VIEW report;
-SELECT snowflake.conversion_plan('t_id_seq', online => true);
+\o /dev/null
+SELECT command FROM snowflake.conversion_plan('t_id_seq', online => true) WHERE command IS NOT NULL \gexec
+\o
+SELECT pg_get_indexdef('i'::regclass);
+TABLE told;
+TRUNCATE told;
 -- With the right TRIGGER alone.
 SET ROLE regress_snowflake_alice;
 CREATE TABLE hers (id serial);

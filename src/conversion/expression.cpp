@@ -408,92 +408,8 @@ char *deparsed(Node *tree, Oid relation) {
     return text;
 }
 
-namespace {
-
-// The columns that are printed under other names, and as bigints.
-struct Renamed {
-    const AttrNumber *attributes;
-    int count;
-};
-
-void widen(Oid *type) {
-    if (*type == INT2OID || *type == INT4OID)
-        *type = INT8OID;
-}
-
-// Whether a function takes any types. An overload for the types of a call would be a better match.
-bool takes_pseudotypes(Oid function) {
-    Oid *types = nullptr;
-    int count = 0;
-    (void)get_func_signature(function, &types, &count);
-    return std::any_of(types, types + count,
-                       [](Oid type) { return get_typtype(type) == TYPTYPE_PSEUDO; });
-}
-
-// Encloses the arguments in parentheses that the server takes for booleans. It finds no such
-// function or operator for these by its name alone, and so prints the schema.
-void enclose(List *arguments) {
-    for (int i = 0; i < list_length(arguments); ++i) {
-        auto *cell = list_nth_cell(arguments, i);
-        auto *named = static_cast<NamedArgExpr *>(lfirst(cell));
-        Node *argument = IsA(named, NamedArgExpr) ? reinterpret_cast<Node *>(named->arg)
-                                                  : reinterpret_cast<Node *>(named);
-        auto *enclosed = makeBoolExpr(AND_EXPR, server::list_of(argument), -1);
-        if (IsA(named, NamedArgExpr))
-            named->arg = enclosed;
-        else
-            lfirst(cell) = enclosed;
-    }
-}
-
-// Encloses the arguments of a call that takes any types.
-void enclose_arguments(Node *node) {
-    if (auto *call = reinterpret_cast<FuncExpr *>(node); IsA(node, FuncExpr)) {
-        if (call->funcformat == COERCE_EXPLICIT_CALL && takes_pseudotypes(call->funcid))
-            enclose(call->args);
-    } else if (auto *operation = reinterpret_cast<OpExpr *>(node); IsA(node, OpExpr)) {
-        if (takes_pseudotypes(get_opcode(operation->opno)))
-            enclose(operation->args);
-    } else if (auto *any = reinterpret_cast<ScalarArrayOpExpr *>(node);
-               IsA(node, ScalarArrayOpExpr)) {
-        if (takes_pseudotypes(get_opcode(any->opno)))
-            enclose(any->args);
-    }
-}
-
-// Also what is computed from bigints is one. A cast, which is printed with its type, stays.
-Node *with_bigints(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    const auto &renamed = *static_cast<const Renamed *>(context);
-    const AttrNumber *end = renamed.attributes + renamed.count;
-    Node *copy = server::mutate_expression(node, with_bigints, context);
-    if (auto *var = reinterpret_cast<Var *>(copy);
-        IsA(copy, Var) && std::find(renamed.attributes, end, var->varattno) != end)
-        widen(&var->vartype);
-    else if (auto *call = reinterpret_cast<FuncExpr *>(copy);
-             IsA(copy, FuncExpr) && call->funcformat == COERCE_EXPLICIT_CALL)
-        widen(&call->funcresulttype);
-    else if (IsA(copy, OpExpr))
-        widen(&reinterpret_cast<OpExpr *>(copy)->opresulttype);
-    else if (IsA(copy, CoalesceExpr))
-        widen(&reinterpret_cast<CoalesceExpr *>(copy)->coalescetype);
-    else if (IsA(copy, CaseExpr))
-        widen(&reinterpret_cast<CaseExpr *>(copy)->casetype);
-    else if (IsA(copy, MinMaxExpr))
-        widen(&reinterpret_cast<MinMaxExpr *>(copy)->minmaxtype);
-    enclose_arguments(copy);
-    return copy;
-}
-
-} // namespace
-
 // The server prints columns of a relation under the names that they have, but those of a list of
 // values under the names that it is given.
-//
-// The server prints the schema of a function or operator where the name alone would find another
-// one for arguments of these types. The text will be read for bigints, under any search_path: the
-// arguments have to be bigints when it is printed, lest an overload of a stranger's be found then.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count) {
     AttrNumber last = server::count_columns(relation);
@@ -513,8 +429,7 @@ char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes
     auto *statement = server::make_node<PlannedStmt>(T_PlannedStmt);
     statement->rtable = server::list_of(entry);
     List *context = deparse_context_for_plan_tree(statement, server::list_of(relation_name));
-    Renamed renamed = {.attributes = attributes, .count = count};
-    return deparse_expression(with_bigints(tree, &renamed), context, false, false);
+    return deparse_expression(tree, context, false, false);
 }
 
 Node *parsed(const char *text) {

@@ -82,10 +82,9 @@ UpperBound upper_bound(Node *check);
 // Raises 42P01 if there is no such relation.
 char *deparsed(Node *tree, Oid relation);
 
-// Returns the expression as the server would print it if some columns of the relation had other
-// names, name[i] instead of that of the column attribute[i], and were bigints. Read again, it calls
-// the functions and operators of the same schemas, whatever the search_path is. nullptr: there is
-// no such relation, or the expression names other than its columns, such as the whole row.
+// Returns the expression as the server would print it under the present search_path if some columns
+// of the relation had other names, name[i] instead of that of the column attribute[i]. nullptr:
+// there is no such relation, or the expression names other than its columns, such as the whole row.
 char *deparsed_with_names(Node *tree, Oid relation, const AttrNumber *attributes,
                           const char *const *names, int count);
 

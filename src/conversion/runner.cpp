@@ -4,6 +4,7 @@
 #include "event_triggers.hpp"
 #include "query.hpp"
 #include "server/acting_role.hpp"
+#include "unbuilt_index.hpp"
 #include "users_errors.hpp"
 
 namespace snowflake::runner {
@@ -56,11 +57,13 @@ void compare() {
     pending.objects = NIL;
 }
 
-// The command has looked up all names.
+// The command has looked up all names. Code that constants call may have set a setting in the
+// present level: those of here have one of their own, which ends with that.
 void settle() {
     compare();
     const char *run_path = pending.run_path;
     pending = {}; // once a command, however many tables it rewrites
+    (void)NewGUCNestLevel();
     server::set_search_path(run_path);
     server::print_as_others(); // what expressions make of values stays in tables
 }
@@ -238,7 +241,12 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
             settle();
         if (run_path != nullptr && !is_query)
             definitions::impose(command, is_refresh);
-        users_errors::run([&] { returned = execute(command, result); });
+        users_errors::run([&] {
+            if (unbuilt_index::is_made_by(statement))
+                unbuilt_index::make(statement, command);
+            else
+                returned = execute(command, result);
+        });
         compare();
     }
     PG_FINALLY();

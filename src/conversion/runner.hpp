@@ -29,6 +29,8 @@ struct Check {
 // the script: only hooks in C++ see these moments, and only the script knows what the objects
 // named.
 //
+// Of CREATE INDEX CONCURRENTLY, it runs what unbuilt_index.hpp says.
+//
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what acting_role::become() and, by users_errors::run(), the command do, and 42601 if the command
 // is not one statement. A query is run without a check, which could change what the query has

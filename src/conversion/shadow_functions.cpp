@@ -1,8 +1,6 @@
 // SQL functions on shadow columns. Arguments in and results out, nothing else.
 
-#include "definitions.hpp"
 #include "expression.hpp"
-#include "read_otherwise.hpp"
 #include "server/acting_role.hpp"
 #include "shadow.hpp"
 #include "twin_query.hpp"
@@ -244,29 +242,6 @@ Datum snowflake_query_on_twins(PG_FUNCTION_ARGS) {
                       is_printed ? Datum{} : CStringGetTextDatum(printed.fault)};
     bool nulls[] = {!is_printed, is_printed};
     PG_RETURN_DATUM(server::row_datum(fcinfo, values, nulls));
-}
-
-// _is_read_otherwise(regclass, oid, regclass, smallint[], text[]) returns boolean
-SNOWFLAKE_FUNCTION(snowflake_is_read_otherwise);
-Datum snowflake_is_read_otherwise(PG_FUNCTION_ARGS) {
-    const Oid relation = PG_GETARG_OID(2);
-    const Oid owner = server::owner_of(relation);
-    const List *expressions = expressions_of(PG_GETARG_OID(0), PG_GETARG_OID(1));
-    const Names names = names_argument(PG_GETARG_DATUM(3), PG_GETARG_DATUM(4));
-    if (!OidIsValid(owner) || !acting_role::may_become(owner))
-        PG_RETURN_NULL();
-    bool found = false;
-    const acting_role::Previous before = acting_role::become(owner);
-    definitions::run_banned([&] {
-        for (int i = 0; i < list_length(expressions) && !found; ++i) {
-            auto *tree = static_cast<Node *>(list_nth(expressions, i));
-            found =
-                tree == nullptr || expression::is_read_otherwise(tree, relation, names.attributes,
-                                                                 names.names, names.count);
-        }
-    });
-    acting_role::resume(before);
-    PG_RETURN_BOOL(found);
 }
 
 } // extern "C"

@@ -73,6 +73,7 @@ extern "C" {
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
@@ -101,6 +102,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parse_node.h"
 #include "parser/parse_type.h"
+#include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "parser/parsetree.h"
 #include "partitioning/partbounds.h"
@@ -455,6 +457,30 @@ inline Oid type_from_json([[maybe_unused]] const Node *node) {
         return reinterpret_cast<const JsonExpr *>(node)->returning->typid;
 #endif
     return InvalidOid;
+}
+
+// Makes an index of a table by a statement that the server has transformed, as the current role
+// may, and leaves it empty: until it is built, nobody must use it. Returns it.
+inline Oid define_empty_index(Oid table, IndexStmt *statement) {
+    constexpr bool is_alter_table = false;
+    constexpr bool checks_rights = true;
+    constexpr bool checks_use = true;
+    constexpr bool skips_build = true;
+    constexpr bool is_quiet = true;
+#if PG_VERSION_NUM >= 190000
+    return DefineIndex(make_parsestate(nullptr), table, statement, InvalidOid, InvalidOid,
+                       InvalidOid, -1, is_alter_table, checks_rights, checks_use, skips_build,
+                       is_quiet)
+        .objectId;
+#elif PG_VERSION_NUM >= 160000
+    return DefineIndex(table, statement, InvalidOid, InvalidOid, InvalidOid, -1, is_alter_table,
+                       checks_rights, checks_use, skips_build, is_quiet)
+        .objectId;
+#else
+    return DefineIndex(table, statement, InvalidOid, InvalidOid, InvalidOid, is_alter_table,
+                       checks_rights, checks_use, skips_build, is_quiet)
+        .objectId;
+#endif
 }
 
 // An array of count items, 0 or more, in the current memory context.

@@ -161,35 +161,6 @@ BEGIN
 END
 $function$;
 
--- Describes what an index names and others can give another meaning before somebody types the CREATE INDEX CONCURRENTLY of the plan.
-CREATE FUNCTION snowflake._names_at_risk(index oid, owner oid)
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-    AS $function$
-BEGIN
-    -- The server switches to the owner for this command, but reads constants as the caller. It looks their types up by the names
-    -- that the plan has: the owner of a schema can give such a name to another type.
-    RETURN QUERY
-        SELECT DISTINCT format('names %s of %I: %s', pg_describe_object('pg_type'::regclass, type, 0), pg_get_userbyid(author.oid),
-                               CASE WHEN snowflake._may_act_for(author.oid, owner)
-                                    THEN quote_ident(pg_get_userbyid(owner)) || ' has to run the plan, in a session of its own'
-                                    ELSE 'convert with a lock' END)
-            FROM snowflake._types_read('pg_class'::regclass, index) type
-            JOIN pg_type y ON y.oid = type
-            CROSS JOIN LATERAL (SELECT x.author FROM snowflake._authors_of('pg_type'::regclass, type) x
-                                UNION SELECT snowflake._owner_of_schema(y.typnamespace)) author(oid)
-            WHERE NOT snowflake._may_act_here(author.oid);
-    RETURN QUERY
-        SELECT DISTINCT format('names %s, and %I can rename its schema: GRANT %I TO %2$I, or convert with a lock',
-                               pg_describe_object(d.refclassid, d.refobjid, 0), pg_get_userbyid(author.oid), pg_get_userbyid(owner))
-            FROM pg_depend d
-            LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
-            LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
-            CROSS JOIN LATERAL snowflake._owner_of_schema(coalesce(p.pronamespace, o.oprnamespace)) author(oid)
-            WHERE d.classid = 'pg_class'::regclass AND d.objid = index AND NOT snowflake._may_act_for(author.oid, owner);
-END
-$function$;
-
 -- Lists the indexes and constraints that cannot be built beside those that are there.
 CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing)
     RETURNS SETOF text
@@ -197,10 +168,6 @@ CREATE FUNCTION snowflake._online_obstacles_of_indexes(work snowflake._shadowing
     AS $function$
 DECLARE
     indexes constant oid[] := ARRAY(SELECT t.original FROM unnest(work.indexes) t) || work.whole_indexes;
-    -- To read an expression evaluates constants as the owner of the table.
-    may_be_read constant boolean :=
-        CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = ANY (indexes) AND (indexprs IS NOT NULL OR indpred IS NOT NULL))
-             THEN NOT EXISTS (SELECT FROM snowflake._obstacles_of_authors((work.part).columns, (work.part).dependents)) END;
 BEGIN
     RETURN QUERY
         SELECT format('constraint %I of table %s cannot be built beside the one that is there: convert with a lock',
@@ -210,34 +177,17 @@ BEGIN
             JOIN pg_constraint k ON k.conrelid = i.indrelid AND k.conindid = t.original AND k.contype IN ('p', 'u', 'x')
             WHERE (i.indisexclusion OR k.condeferrable) AND k.conparentid = 0;
     RETURN QUERY
-        SELECT format('index %s %s', t.original::regclass, why.text)
-            FROM unnest(indexes) t(original)
-            JOIN pg_index i ON i.indexrelid = t.original
-            JOIN pg_class c ON c.oid = i.indrelid
-            CROSS JOIN LATERAL (
-                SELECT snowflake._names_at_risk(t.original, c.relowner)
-                UNION ALL
-                SELECT 'could come to call another function or operator before the plan is run: convert with a lock'
-                    WHERE CASE WHEN may_be_read
-                               THEN snowflake._may_be_read_otherwise(work.shadows, 'pg_class', t.original, i.indrelid) END
-            ) why(text)
-            WHERE NOT i.indisexclusion;
-    -- The role that types CREATE INDEX CONCURRENTLY needs the right to make an index; the swap, as the owner, renames it, or makes that of
-    -- a whole.
-    RETURN QUERY
-        SELECT DISTINCT format('%I may not create objects in %s %I: GRANT CREATE ON %s %3$I TO %1$I', maker.name, lower(place.kind),
+        SELECT DISTINCT format('%I may not create objects in %s %I: GRANT CREATE ON %s %3$I TO %1$I', owner.name, lower(place.kind),
                                place.name, place.kind)
             FROM unnest(indexes) t(original)
             JOIN pg_class c ON c.oid = t.original
-            CROSS JOIN LATERAL (SELECT pg_get_userbyid(c.relowner), true
-                                UNION ALL SELECT current_user, false WHERE c.relkind = 'i') maker(name, is_owner)
+            CROSS JOIN LATERAL pg_get_userbyid(c.relowner) owner(name)
             CROSS JOIN LATERAL (
                 SELECT 'SCHEMA', n.nspname FROM pg_namespace n
-                    WHERE n.oid = c.relnamespace AND NOT has_schema_privilege(maker.name, n.oid, 'CREATE')
+                    WHERE n.oid = c.relnamespace AND NOT has_schema_privilege(owner.name, n.oid, 'CREATE')
                 UNION ALL
                 SELECT 'TABLESPACE', s.spcname FROM pg_tablespace s
-                    WHERE s.oid = c.reltablespace AND NOT (c.relkind = 'i' AND maker.is_owner)
-                      AND NOT has_tablespace_privilege(maker.name, s.oid, 'CREATE')) place(kind, name);
+                    WHERE s.oid = c.reltablespace AND NOT has_tablespace_privilege(owner.name, s.oid, 'CREATE')) place(kind, name);
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
         SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock',

@@ -84,6 +84,23 @@ BEGIN
 END
 $function$;
 
+-- Returns the steps that make indexes on shadow columns, without their content: the plan is printed, and what is typed names no more
+-- than an index.
+CREATE FUNCTION snowflake._preparations_of_empty_indexes(work snowflake._shadowing)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM (SELECT DISTINCT snowflake._whole(t.relid) FROM unnest(work.indexes) t WHERE t.twin IS NULL) x(relid)
+            CROSS JOIN LATERAL snowflake._step(
+                format('SELECT snowflake._add_indexes(%L, %L)', (work.part).seq, x.relid), snowflake._owner(x.relid),
+                format('adds indexes to table %s that are not built yet; ACCESS EXCLUSIVE lock, briefly', x.relid)) step
+            ORDER BY x.relid::oid;
+END
+$function$;
+
 -- Returns the steps that build indexes on shadow columns. Unique ones that no foreign key needs are built after the keys: INSERT ...
 -- ON CONFLICT may fail from then on, see _online_remarks(). One with expressions has statistics, which are collected before the keys.
 CREATE FUNCTION snowflake._preparations_of_indexes(work snowflake._shadowing, after_keys boolean)
@@ -95,21 +112,16 @@ BEGIN
         SELECT step.*
             FROM unnest(work.indexes) WITH ORDINALITY t
             JOIN pg_index i ON i.indexrelid = t.original
-            CROSS JOIN LATERAL (
-                SELECT 1, format('DROP INDEX CONCURRENTLY %s', t.twin::regclass),
-                       'was left behind by a command that did not come to its end' WHERE t.twin IS NOT NULL
-                UNION ALL
-                SELECT 2, concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ', quote_ident(t.name), ' ',
-                                 t.definition),
-                       format('builds what takes the place of index %s (%s); SHARE UPDATE EXCLUSIVE lock on %s', t.original::regclass,
-                              pg_size_pretty(pg_relation_size(t.original)), t.relid)
-            ) x(turn, command, effect)
-            CROSS JOIN LATERAL snowflake._step(x.command, NULL, x.effect, size => pg_relation_size(t.original)) step
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL snowflake._step(
+                format('REINDEX INDEX CONCURRENTLY %s.%I', c.relnamespace::regnamespace, t.name), NULL,
+                format('builds what takes the place of index %s (%s); SHARE UPDATE EXCLUSIVE lock on %s', t.original::regclass,
+                       pg_size_pretty(pg_relation_size(t.original)), t.relid), size => pg_relation_size(t.original)) step
             WHERE NOT t.is_ready
               AND after_keys = (i.indisunique AND i.indexprs IS NULL
                               AND NOT EXISTS (SELECT FROM unnest(work.keys) key JOIN pg_constraint k ON k.oid = key.original
                                                   WHERE k.conindid = t.original))
-            ORDER BY t.ordinality, x.turn;
+            ORDER BY t.ordinality;
 END
 $function$;
 
@@ -174,6 +186,7 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._preparations_of_views(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_rows(work, pause, max_lag);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_orphans(work);
+    RETURN QUERY SELECT * FROM snowflake._preparations_of_empty_indexes(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_indexes(work, after_keys => false);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_statistics(work);
     RETURN QUERY SELECT * FROM snowflake._preparations_of_keys(work);

@@ -87,30 +87,6 @@ CREATE FUNCTION snowflake._shadow(
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ROW(relid, is_inherited, attnum, attname, shadow, shadow_name, trigger_name, same, is_exact, is_filled)::snowflake._shadow;
 
--- Tells whether expressions of an object can mean another thing when they are read with shadows in place of columns, under
--- another search_path or with other overloads, however they are printed.
-CREATE FUNCTION snowflake._is_read_otherwise(
-        class regclass, object oid, relation regclass, attnums smallint[], names text[])
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_is_read_otherwise'
-    LANGUAGE C STABLE STRICT PARALLEL UNSAFE
-    SET standard_conforming_strings = on
-    SET quote_all_identifiers = off;
-
--- Does what _is_read_otherwise() does, and returns true for an expression that cannot be read now: it can mean anything later.
-CREATE FUNCTION snowflake._may_be_read_otherwise(shadows snowflake._shadow[], class regclass, object oid, tab regclass)
-    RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-    AS $function$
-BEGIN
-    RETURN snowflake._is_read_otherwise(class, object, tab,
-                                        ARRAY(SELECT s.attnum FROM unnest(shadows) s WHERE s.relid = tab),
-                                        ARRAY(SELECT s.attname::text FROM unnest(shadows) s WHERE s.relid = tab));
-EXCEPTION WHEN data_exception OR plpgsql_error OR syntax_error_or_access_rule_violation OR program_limit_exceeded THEN
-    RETURN true;
-END
-$function$;
-
 -- Returns the name of the sequence that is the first argument of a trigger.
 CREATE FUNCTION snowflake._named_by(tgargs bytea)
     RETURNS text

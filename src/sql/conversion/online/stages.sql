@@ -1,5 +1,5 @@
 -- The stages of a conversion without a long lock that change definitions: "shadows" adds columns, triggers and checks to a
--- table, "view" makes a view beside another, "key" adds a foreign key, "orphan" drops one that uses the wrong index, "swap" ends
+-- table, "indexes" those that are built afterwards, "view" makes a view beside another, "key" adds a foreign key, "orphan" drops one that uses the wrong index, "swap" ends
 -- it, "cancel" takes it back. Each is one short transaction, with the locks of locks.sql, and refuses to run unless what it builds
 -- on is there.
 
@@ -16,6 +16,7 @@ BEGIN
         UNION ALL SELECT x.command FROM snowflake._preparations_of_rows(work, NULL, NULL) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_views(work) x WHERE stage IN ('fill', 'swap')
         UNION ALL SELECT x.command FROM snowflake._preparations_of_orphans(work) x
+        UNION ALL SELECT x.command FROM snowflake._preparations_of_empty_indexes(work) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => false) x
         UNION ALL SELECT x.command FROM snowflake._preparations_of_keys(work) x WHERE stage = 'swap'
         UNION ALL SELECT x.command FROM snowflake._preparations_of_indexes(work, after_keys => true) x WHERE stage IN ('fill', 'swap')
@@ -90,6 +91,44 @@ BEGIN
                              FROM snowflake._check_twins(snowflake._shadows(part.columns)) t
                              JOIN pg_constraint k ON k.oid = t.original
                              CROSS JOIN LATERAL pg_identify_object('pg_constraint'::regclass, k.oid, 0) i));
+END
+$function$;
+
+-- Returns what objects refer to before indexes of shadow columns are made, and as what these will do. The index of a constraint refers
+-- to that alone.
+CREATE FUNCTION snowflake._expected_of_indexes(work snowflake._shadowing, expected jsonb)
+    RETURNS jsonb
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    AS $function$
+BEGIN
+    RETURN jsonb_set(expected, '{references}',
+                     expected -> 'references'
+                     || (SELECT coalesce(jsonb_object_agg(format('%s %s.%I', i.type, c.relnamespace::regnamespace, t.name),
+                                                          coalesce(expected -> 'references' -> format('%s %s', i.type, i.identity), '{}')
+                                                          || jsonb_build_object(snowflake._source_of('pg_class'::regclass, t.relid), true)),
+                                         '{}')
+                             FROM unnest(work.indexes) t
+                             JOIN pg_class c ON c.oid = t.original
+                             CROSS JOIN LATERAL pg_identify_object('pg_class'::regclass, t.original, 0) i));
+END
+$function$;
+
+-- Returns the steps that make the indexes of the shadow columns of a table, and of its partitions, that are missing. The runner makes
+-- them without their content.
+CREATE FUNCTION snowflake._index_steps(work snowflake._shadowing, tab regclass)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY
+        SELECT step.*
+            FROM unnest(work.indexes) WITH ORDINALITY t
+            JOIN pg_index i ON i.indexrelid = t.original
+            CROSS JOIN LATERAL snowflake._step(
+                concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ', quote_ident(t.name), ' ', t.definition),
+                snowflake._owner(t.relid)) step
+            WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab
+            ORDER BY t.ordinality;
 END
 $function$;
 
@@ -171,6 +210,13 @@ BEGIN
             PERFORM snowflake._require_widened(part, request.tab);
             state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part, request.tab) s);
             state.wanted := ARRAY(SELECT member FROM snowflake._table_tree(request.tab) member);
+        WHEN 'indexes' THEN
+            PERFORM snowflake._require_widened(part, request.tab);
+            work := snowflake._shadowing(part);
+            PERFORM snowflake._require_shadows(work);
+            state.expected := snowflake._expected_of_indexes(work, state.expected);
+            state.plan := ARRAY(SELECT s FROM snowflake._index_steps(work, request.tab) s);
+            state.wanted := ARRAY(SELECT member FROM snowflake._table_tree(request.tab) member);
         WHEN 'key' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
             state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part, request.tab, request.twin) s);
@@ -233,6 +279,14 @@ CREATE FUNCTION snowflake._add_shadows(seq regclass, tab regclass, also text DEF
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
     AS $function$
     SELECT snowflake._run_stage(seq, 'shadows', pg_catalog.current_setting('search_path'), tab, also => also)
+$function$;
+
+-- Makes the indexes of the shadow columns of a table, without their content.
+CREATE FUNCTION snowflake._add_indexes(seq regclass, tab regclass)
+    RETURNS void
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+    AS $function$
+    SELECT snowflake._run_stage(seq, 'indexes', pg_catalog.current_setting('search_path'), tab)
 $function$;
 
 -- Adds a foreign key between shadow columns, without looking at the rows that are there.

@@ -1,5 +1,5 @@
 -- Twins: indexes and constraints that are built on shadow columns while the originals are in use, and replace them in the
--- swap. Indexes are built CONCURRENTLY, constraints are added NOT VALID and validated.
+-- swap. Indexes are made without their content and built CONCURRENTLY, constraints are added NOT VALID and validated.
 --
 -- The name of a twin is a hash of its definition. An original that is altered, or dropped and made again as another, gets
 -- another twin. After a dump was restored every object has another OID, and each twin is found again by its name.
@@ -208,17 +208,17 @@ BEGIN
             JOIN pg_class tab ON tab.oid = i.indrelid
             LEFT JOIN (pg_class t JOIN pg_index x ON x.indexrelid = t.oid)
                    ON t.relnamespace = i.relnamespace AND t.relname = i.twin_name AND x.indrelid = i.indrelid
+                  AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
+                  AND t.relam = i.relam AND x.indoption::text = i.indoption::text
+                  AND (x.indpred IS NULL OR i.indpred IS NOT NULL) -- REINDEX .. CONCURRENTLY leaves out one that is always true
+                  -- An expression that casts to bigint becomes a column.
+                  AND NOT EXISTS (
+                      SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
+                                         x.indkey::smallint[]) k(wanted, present)
+                          WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0)
             CROSS JOIN LATERAL snowflake._twin(
                 original => i.indexrelid, relid => i.indrelid, name => i.twin_name, definition => i.definition, twin => t.oid,
-                is_ready => coalesce(
-                    x.indisvalid AND x.indisunique = i.indisunique AND x.indnkeyatts = i.indnkeyatts
-                    AND t.relam = i.relam AND x.indoption::text = i.indoption::text
-                    AND (x.indpred IS NULL) = (i.indpred IS NULL)
-                    -- An expression that casts to bigint becomes a column.
-                    AND NOT EXISTS (
-                        SELECT FROM unnest(snowflake._attnums_on_shadows(shadows, i.indrelid, i.indkey::smallint[]),
-                                           x.indkey::smallint[]) k(wanted, present)
-                            WHERE k.wanted IS DISTINCT FROM k.present AND k.wanted IS DISTINCT FROM 0), false)) twin
+                is_ready => coalesce(x.indisvalid, false)) twin
             ORDER BY i.indisunique, snowflake._whole(tab.oid)::oid, CASE WHEN tab.relispartition THEN tab.relname END, i.indexrelid;
 END
 $function$;
@@ -418,7 +418,7 @@ BEGIN
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
                                      AND k.conrelid IN (SELECT x.relid FROM unnest(work.shadows) x)
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'
+            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?(_cc(new|old)[0-9]*)?$'
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
 END
 $function$;
