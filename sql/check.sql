@@ -374,10 +374,13 @@ SELECT severity, object, regexp_replace(finding, '\d{4}-\d\d-\d\d|\d+ days? [0-9
     FROM snowflake.check() WHERE object <> 'node 5';
 \pset format aligned
 SELECT count(*) AS with_control_characters FROM snowflake.check() c WHERE concat(c.object, c.finding, c.command) ~ '[[:cntrl:]]';
-SELECT snowflake._is_read_alike('a'), snowflake._is_read_alike(chr(92)), snowflake._is_read_alike(chr(228));
-SET client_encoding = 'SJIS'; -- in which a yen sign comes back as a backslash
-SELECT snowflake._is_read_alike('a'), snowflake._is_read_alike(chr(228));
-RESET client_encoding;
+SELECT count(*) AS beyond_ascii FROM snowflake.check() c WHERE c.command ~ '[^ -~]';
+-- What is quoted is written with escapes, which are read back as what they stand for.
+SELECT snowflake._in_ascii(format('SELECT %L, %I -- %s', name, name, name)) AS command
+    FROM unnest(ARRAY['plain', chr(165) || '; "''', 'a' || chr(92) || chr(39) || '"' || chr(10), chr(128512), 'E' || chr(39)]) name;
+SELECT snowflake._in_ascii('-- the owner''s: ' || chr(228));
+SELECT snowflake._in_ascii(format('SELECT %L = chr(228) || chr(92) || chr(39) || chr(10) AS same', chr(228) || chr(92) || chr(39) || chr(10))) AS command \gset
+:command;
 \pset tuples_only on
 SELECT command FROM snowflake.check() WHERE object <> 'node 5' \gexec
 \pset tuples_only off

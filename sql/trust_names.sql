@@ -161,12 +161,7 @@ SELECT regexp_replace(command, 'snowflake_[0-9a-f]{16}', 'twin') AS command FROM
 SET SESSION AUTHORIZATION regress_names_owner;
 CREATE TABLE names."w\'" (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
 RESET SESSION AUTHORIZATION;
-SELECT split_part(command, '(', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
-ALTER ROLE regress_names_owner RENAME TO "regress_names
-SELECT mallory.evil(); --";
-SELECT split_part(command, '(', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
-ALTER ROLE "regress_names
-SELECT mallory.evil(); --" RENAME TO regress_names_owner;
+SELECT split_part(command, ',', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
 -- One of mallory's is refused, at first and when the index is made.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.added(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';

@@ -13,6 +13,7 @@
 #include "server/layout_datum.hpp"
 #include "server/relations.hpp"
 #include "trial.hpp"
+#include "typed_command.hpp"
 
 using namespace snowflake;
 
@@ -521,6 +522,13 @@ Datum snowflake_glimpse_greatest_value(PG_FUNCTION_ARGS) {
     if (value == relations::no_value)
         PG_RETURN_NULL();
     PG_RETURN_INT64(value);
+}
+
+// _in_ascii(text) returns text
+SNOWFLAKE_FUNCTION(snowflake_in_ascii);
+Datum snowflake_in_ascii(PG_FUNCTION_ARGS) {
+    PG_RETURN_TEXT_P(
+        cstring_to_text(typed_command::in_ascii(text_to_cstring(PG_GETARG_TEXT_PP(0)))));
 }
 
 } // extern "C"

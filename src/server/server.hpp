@@ -90,6 +90,7 @@ extern "C" {
 #include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -481,6 +482,11 @@ inline Oid define_empty_index(Oid table, IndexStmt *statement) {
                        checks_rights, checks_use, skips_build, is_quiet)
         .objectId;
 #endif
+}
+
+// The bytes of a text, as the server's functions on encodings take them.
+inline const unsigned char *bytes(const char *text) {
+    return reinterpret_cast<const unsigned char *>(text);
 }
 
 // An array of count items, 0 or more, in the current memory context.

@@ -18,9 +18,7 @@ DECLARE
     keys constant snowflake._key[] := ARRAY(SELECT k FROM snowflake._keys() k);
 BEGIN
     RETURN QUERY
-        SELECT f.severity, snowflake._one_line(f.object), snowflake._one_line(f.finding),
-               CASE WHEN f.command ~ '^-- ' OR snowflake._is_read_alike(f.command) THEN ''
-                    ELSE '-- Sessions read this in different ways ("?": a line break or the like): ' END || snowflake._one_line(f.command)
+        SELECT f.severity, snowflake._one_line(f.object), snowflake._one_line(f.finding), snowflake._in_ascii(f.command)
             FROM (SELECT * FROM snowflake._findings_of_node(keys)
                   UNION ALL SELECT * FROM snowflake._findings_of_extension()
                   UNION ALL SELECT * FROM snowflake._findings_of_defaults(keys)

@@ -1,8 +1,7 @@
 -- A finding, and the command that mends it.
 --
 -- A command is one that the caller can run as it is, or a comment of one line. A caller who trusts nobody but superusers and
--- himself runs no code of others by it: where a command reaches tables of others, the comment says who must run it. Names are
--- quoted, and hold no line break. So psql, which reads line by line, runs nothing that a name says.
+-- himself runs no code of others by it: where a command reaches tables of others, the comment says who must run it.
 
 -- Something that is wrong or about to be, and the command that mends it.
 CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);

@@ -87,8 +87,7 @@ BEGIN
         steps := ARRAY(SELECT s FROM snowflake._partition_steps(p) s);
     END IF;
     RETURN QUERY
-        SELECT s.ordinality::integer, s.command, s.effect, s.size, s.role
-            FROM unnest(snowflake._typed(steps, ARRAY[snowflake._owner(tab)])) WITH ORDINALITY s;
+        SELECT s.ordinality::integer, snowflake._in_ascii(s.command), s.effect, s.size, s.role FROM unnest(steps) WITH ORDINALITY s;
 EXCEPTION WHEN lock_not_available THEN
     PERFORM snowflake._raise_locked_out(format('cannot plan the partitions of table %s: a table is locked', tab));
 END

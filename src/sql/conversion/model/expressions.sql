@@ -134,13 +134,6 @@ CREATE FUNCTION snowflake._may_act_for(author oid, role oid)
     AS 'MODULE_PATHNAME', 'snowflake_may_act_for'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- Tells whether a role may act for the caller, and for the user of the session, whom code that runs as the caller can become again.
-CREATE FUNCTION snowflake._may_act_here(author oid)
-    RETURNS boolean
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN snowflake._may_act_for(author, quote_ident(current_user)::regrole)
-           AND snowflake._may_act_for(author, quote_ident(session_user)::regrole);
-
 -- Runs a command with the rights of a role, in a security-restricted operation. Users' code that it runs finds the
 -- search_path run_path. A query, which the caller could run, checks what the command has made, objects $3 of the classes $2,
 -- before any of that code runs. Until then it is asked for each function of somebody who may not act for the role: $1, else 0.

@@ -35,10 +35,8 @@ CREATE FUNCTION snowflake._one_line(words text)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(words, '[[:cntrl:]]', '?', 'g');
 
--- Tells whether all sessions read a command in the same way. psql reads it line by line; a setting says whether a backslash in a
--- constant is one; and where the client has another encoding than the database, other characters can come back as a backslash.
-CREATE FUNCTION snowflake._is_read_alike(command text)
-    RETURNS boolean
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN command !~ '[[:cntrl:]]' AND strpos(command, chr(92)) = 0
-           AND (pg_client_encoding() = getdatabaseencoding() OR command !~ '[^[:ascii:]]');
+-- Returns a command, quoted as format() does, in printable ASCII and on one line: all sessions read it in the same way, or refuse it.
+CREATE FUNCTION snowflake._in_ascii(command text)
+    RETURNS text
+    AS 'MODULE_PATHNAME', 'snowflake_in_ascii'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -43,9 +43,10 @@ BEGIN
         END IF;
     END IF;
     RETURN QUERY
-        SELECT s.ordinality::integer, s.command, s.effect, s.rewrites, s.size, s.role
-            FROM unnest(CASE WHEN online THEN snowflake._typed(ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x),
-                                                               ARRAY(SELECT snowflake._owner(c.relid) FROM unnest(part.columns) c))
+        -- Those of a conversion with a lock, which runs them, may have expressions in them, which format() has not quoted.
+        SELECT s.ordinality::integer, CASE WHEN online THEN snowflake._in_ascii(s.command) ELSE s.command END, s.effect, s.rewrites,
+               s.size, s.role
+            FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
                          ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
                         || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s;

@@ -149,21 +149,3 @@ BEGIN
     RETURN QUERY SELECT * FROM snowflake._conversion_strangers(part);
 END
 $function$;
-
--- Returns steps whose commands the caller types. One that sessions could read in different ways is a comment that names who has to run
--- it, unless the owners of what the steps name may act for the user of the session.
-CREATE FUNCTION snowflake._typed(steps snowflake._conversion_step[], owners oid[])
-    RETURNS snowflake._conversion_step[]
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    AS $function$
-DECLARE
-    author constant oid := (SELECT o FROM unnest(owners) o WHERE NOT snowflake._may_act_here(o) LIMIT 1);
-BEGIN
-    FOR n IN 1 .. cardinality(steps) LOOP
-        IF author IS NOT NULL AND NOT snowflake._is_read_alike(steps[n].command) THEN
-            steps[n].command := snowflake._one_line(format('-- As %I: %s', pg_get_userbyid(author), steps[n].command));
-        END IF;
-    END LOOP;
-    RETURN steps;
-END
-$function$;
