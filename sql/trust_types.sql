@@ -576,6 +576,52 @@ RESET ROLE;
 REVOKE regress_snowflake_group FROM regress_snowflake_alice, regress_snowflake_mallory;
 DROP TABLE of_group, members;
 
+-- What a rehearsal empties, a key of partitions that a cancellation reads, and what is on the twin of a view, have authors, too.
+SET ROLE regress_snowflake_mallory;
+CREATE FUNCTION evil(integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN trust.really(); END';
+CREATE DOMAIN hers AS integer;
+CREATE OPERATOR ==== (FUNCTION = int8eq, LEFTARG = bigint, RIGHTARG = bigint);
+CREATE TABLE emptied (id serial PRIMARY KEY);
+INSERT INTO emptied SELECT generate_series(1, 40000); -- enough for a rehearsal
+RESET ROLE;
+CREATE TABLE partner (ref bigint REFERENCES emptied, n integer);
+CREATE INDEX ON partner ((n::hers));
+SET ROLE regress_snowflake_alice;
+CREATE TABLE parted (id serial, k integer, n integer) PARTITION BY LIST (k);
+CREATE TABLE seen (id serial PRIMARY KEY, n bigint);
+CREATE MATERIALIZED VIEW of_seen AS SELECT id, n FROM seen;
+RESET ROLE;
+SELECT snowflake._add_shadows('parted_id_seq', 'parted');
+SELECT snowflake._add_shadows('seen_id_seq', 'seen');
+SELECT snowflake._add_view('seen_id_seq', 'of_seen');
+SELECT relname AS twin FROM pg_class WHERE relkind = 'm' AND relnamespace = 'trust'::regnamespace AND relname ~ '^snowflake_' \gset
+SET ROLE regress_snowflake_alice;
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2) PARTITION BY RANGE ((n::hers));
+CREATE INDEX ON :twin (n) WHERE NOT (n OPERATOR(trust.====) 5);
+SET ROLE regress_snowflake_mallory;
+ALTER DOMAIN hers ADD CHECK (evil(1));
+CREATE FUNCTION evil(bigint, bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN trust.really(); END';
+CREATE OPERATOR !==== (FUNCTION = evil, LEFTARG = bigint, RIGHTARG = bigint, NEGATOR = ====);
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('emptied_id_seq');
+SELECT snowflake.cancel_conversion('parted_id_seq');
+CALL snowflake._fill_shadows('seen_id_seq', 'seen');
+SELECT snowflake._add_indexes('seen_id_seq', 'seen');
+SELECT 'REINDEX INDEX trust.' || relname FROM pg_class WHERE relkind = 'i' AND relname ~ '^snowflake_[0-9a-f]+$' \gexec
+CALL snowflake._fill_view('seen_id_seq', 'of_seen');
+SELECT snowflake.cancel_conversion('seen_id_seq');
+-- What is to be run on a table of another is to be run by its owner.
+SET ROLE regress_snowflake_alice;
+DROP TABLE parted_2;
+ALTER TABLE parted ADD g bigint GENERATED ALWAYS AS (snowflake_id + 1) STORED;
+CREATE TABLE unchecked (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), n integer);
+ALTER TABLE unchecked ADD CHECK (n > 0) NOT VALID;
+RESET ROLE;
+SELECT snowflake.cancel_conversion('parted_id_seq');
+SELECT snowflake.partition_plan('unchecked', '1 month');
+DROP TABLE partner, emptied, parted, unchecked;
+DROP TABLE seen CASCADE;
+
 -- An owner's code does not switch off the statement_timeout of the caller.
 SET ROLE regress_snowflake_mallory;
 CREATE FUNCTION endless(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';

@@ -41,7 +41,7 @@ const char *as_text(std::int64_t unix_us) {
             clock_is_there ? errhint("Choose a layout from: SELECT name, last_timestamp "
                                      "FROM snowflake.layouts;")
                            : errhint("If the sequence was set too far ahead, set it back to below "
-                                     "the present: SELECT setval(%s, 1);",
+                                     "the present: SELECT pg_catalog.setval(%s, 1);",
                                      as_literal(sequence.relid)));
     pg_unreachable();
 }

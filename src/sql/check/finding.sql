@@ -6,13 +6,6 @@
 -- Something that is wrong or about to be, and the command that mends it.
 CREATE TYPE snowflake._finding AS (severity text, object text, finding text, command text);
 
--- Returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller.
-CREATE FUNCTION snowflake._typed_by(owner oid, command text)
-    RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN CASE WHEN pg_has_role(owner, current_user, 'USAGE') THEN command
-                ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;
-
 -- Returns a command that evaluates nothing as the caller, as a comment that names the owner unless the caller can act
 -- for the owner.
 CREATE FUNCTION snowflake._typed_by_holder(owner oid, command text)

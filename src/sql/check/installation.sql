@@ -46,7 +46,7 @@ BEGIN
                || CASE WHEN c.kind = 'setting' AND NOT c.is_this_instance
                        THEN 'take snowflake.node out of the settings; then, in a new session: ' ELSE '' END
                || format(CASE WHEN c.node = c.last_node THEN 'SELECT snowflake.release_node(%s)'
-                              ELSE 'SELECT snowflake.release_node(n) FROM generate_series(%s, %s) n' END, c.node, c.last_node)
+                              ELSE 'SELECT snowflake.release_node(n) FROM pg_catalog.generate_series(%s, %s) n' END, c.node, c.last_node)
                || CASE WHEN c.kind = 'lease' OR c.is_this_instance THEN '' ELSE '; SELECT snowflake.claim_node()' END
             FROM numbered c
             -- The first row above names faults of the number that this instance uses.

@@ -154,7 +154,7 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT format('no partition of table %s takes an ID of the present in column %I: %s',
-                      c.relid, c.attname, snowflake._default_partition(c.relid))
+                      c.relid, c.attname, snowflake._typed_by(snowflake._owner(c.relid), snowflake._default_partition(c.relid)))
             FROM unnest(columns) c
             JOIN pg_partitioned_table p ON p.partrelid = c.relid
             WHERE NOT c.is_strangers AND NOT c.widened AND p.partdefid = 0

@@ -40,3 +40,10 @@ CREATE FUNCTION snowflake._in_ascii(command text)
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_in_ascii'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Returns a command, as a comment that names the owner of what it alters unless the owner may act for the caller.
+CREATE FUNCTION snowflake._typed_by(owner oid, command text)
+    RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN pg_has_role(owner, current_user, 'USAGE') THEN command
+                ELSE format('-- As %I: %s', pg_get_userbyid(owner), command) END;

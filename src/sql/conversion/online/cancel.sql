@@ -59,12 +59,19 @@ DECLARE
     hint text;
 BEGIN
     -- The server evaluates keys of partitions when it drops a column of the whole.
-    SELECT format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
-                  heir.relid, s.relid, pg_get_userbyid(h.relowner), pg_get_userbyid(t.relowner)) INTO obstacle
+    SELECT coalesce(
+               CASE WHEN NOT snowflake._may_act_for(h.relowner, t.relowner)
+                    THEN format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
+                                heir.relid, s.relid, pg_get_userbyid(h.relowner), pg_get_userbyid(t.relowner)) END,
+               snowflake._obstacle_of_author(snowflake._link_of(x.via_class, x.via_object, 'pg_class'::regclass, heir.relid), x.author,
+                                             t.relowner, is_owned => true)) INTO obstacle
         FROM unnest(shadows) s
         JOIN pg_class t ON t.oid = s.relid
         CROSS JOIN LATERAL snowflake._table_tree(s.relid) heir(relid)
-        JOIN pg_class h ON h.oid = heir.relid AND NOT snowflake._may_act_for(h.relowner, t.relowner)
+        JOIN pg_class h ON h.oid = heir.relid
+        LEFT JOIN LATERAL snowflake._authors_of('pg_class'::regclass, heir.relid) x
+               ON h.relkind = 'p' AND NOT snowflake._may_act_for(x.author, t.relowner)
+        WHERE x.author IS NOT NULL OR NOT snowflake._may_act_for(h.relowner, t.relowner)
         ORDER BY heir.relid::oid
         LIMIT 1;
     obstacle := coalesce(obstacle, (
@@ -79,8 +86,9 @@ BEGIN
                       s.shadow_name, s.relid),
                CASE WHEN is_own AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_publication_rel'::regclass)
                     THEN format('If nobody needs it: DROP %s %s;', upper(replace(object.type, ' object', '')), object.identity)
-                    ELSE format('If nobody needs anything that names it: ALTER TABLE %s DROP COLUMN %I CASCADE;',
-                                CASE WHEN s.is_inherited THEN snowflake._whole(s.relid) ELSE s.relid END, s.shadow_name) END
+                    ELSE 'If nobody needs anything that names it: '
+                         || snowflake._typed_by(snowflake._owner(s.relid), format('ALTER TABLE %s DROP COLUMN %I CASCADE;',
+                                                                                  snowflake._whole(s.relid), s.shadow_name)) END
             INTO obstacle, hint
             FROM unnest(shadows) s
             JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relid AND d.refobjsubid = s.shadow

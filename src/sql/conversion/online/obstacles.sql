@@ -133,7 +133,7 @@ BEGIN
     last := snowflake._greatest_number(part.seq, part.columns);
     IF last >= snowflake._bound_of_numbers(part.layout) THEN
         RETURN NEXT format('the greatest number in use, %s, is above the snowflake IDs of the present, so new IDs could meet it: '
-                           'if no row has it, SELECT setval(%L, %s)',
+                           'if no row has it, SELECT pg_catalog.setval(%L, %s)',
                            last, part.name, (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
 END

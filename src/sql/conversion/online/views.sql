@@ -346,7 +346,14 @@ BEGIN
     PERFORM snowflake._hold_names(ARRAY[twin]);
     -- Then nobody else comes to own a table whose code runs, and what the query reads stays what it is.
     PERFORM snowflake._lock_what_is_read(ARRAY[twin::regclass]);
-    PERFORM snowflake._require_authors(snowflake._conversion_part(seq, online => true));
+    PERFORM snowflake._require_none(
+        ARRAY(SELECT o FROM snowflake._obstacles_of_command(twin, ARRAY(
+                                SELECT DISTINCT r.object::regclass
+                                    FROM snowflake._read_by_filling(ARRAY[twin::regclass]) r
+                                    JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
+                                    WHERE NOT r.by_function)) o
+                  ORDER BY o COLLATE "C"),
+        format('cannot convert sequence %s', seq));
     IF snowflake._read_by_views(twins) <> sources THEN
         RAISE EXCEPTION 'what takes the place of materialized view % has changed meanwhile', view
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -355,18 +362,6 @@ BEGIN
     PERFORM snowflake._run_as(format('REFRESH MATERIALIZED VIEW %s', twin::regclass), owner, run_path, NULL);
     PERFORM snowflake._run_as(format('COMMENT ON MATERIALIZED VIEW %s IS %L', twin::regclass, contents), owner, run_path, NULL);
     PERFORM snowflake._run_as(format('ANALYZE %s', twin::regclass), owner, run_path, NULL);
-END
-$function$;
-
--- Raises an error if code of an owner would run as another who did not allow it.
-CREATE FUNCTION snowflake._require_authors(part snowflake._conversion_part)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    AS $function$
-BEGIN
-    PERFORM snowflake._require_none(
-        ARRAY(SELECT x FROM snowflake._obstacles_of_authors(part.columns, part.dependents) x ORDER BY x COLLATE "C"),
-        format('cannot convert sequence %s', part.name));
 END
 $function$;
 

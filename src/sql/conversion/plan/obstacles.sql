@@ -118,8 +118,9 @@ DECLARE
     digits constant integer := snowflake._digits(layout);
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of table %s has the domain %s: ALTER TABLE %2$s ALTER COLUMN %1$I TYPE %4$s', c.attname, c.relid,
-                      y.oid::regtype, snowflake._base_type(y.oid)::regtype)
+        SELECT format('column %I of table %s has the domain %s: %s', c.attname, c.relid, y.oid::regtype,
+                      snowflake._typed_by(snowflake._owner(c.relid), format('ALTER TABLE %s ALTER COLUMN %I TYPE %s', c.relid, c.attname,
+                                                                            snowflake._base_type(y.oid)::regtype)))
             FROM unnest(columns) c
             JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
             JOIN pg_type y ON y.oid = a.atttypid

@@ -288,7 +288,7 @@ BEGIN
                 CROSS JOIN LATERAL snowflake._owner(member) owner
                 JOIN pg_depend own ON own.refclassid = 'pg_class'::regclass AND own.refobjid = member
                 JOIN pg_depend used ON used.classid = own.classid AND used.objid = own.objid
-                                   AND used.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass)
+                                   AND used.refclassid IN ('pg_proc'::regclass, 'pg_opclass'::regclass)
                 CROSS JOIN LATERAL snowflake._owner_of(used.refclassid, used.refobjid) author(oid)
                 WHERE own.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attrdef'::regclass,
                                       'pg_statistic_ext'::regclass)

@@ -45,7 +45,7 @@ BEGIN
                   DETAIL = format('Its greatest value, %s, is above the snowflake IDs of the present: '
                                   'new IDs could meet existing ones.', last),
                   HINT = format('If no row has it, set the sequence back: '
-                                'SELECT setval(%L, %s);', part.name,
+                                'SELECT pg_catalog.setval(%L, %s);', part.name,
                                 (SELECT greatest(seqmin, 1) FROM pg_sequence WHERE seqrelid = part.seq));
     END IF;
     RETURN part;

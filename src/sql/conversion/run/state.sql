@@ -65,8 +65,9 @@ CREATE FUNCTION snowflake._is_large(size bigint)
     RETURN coalesce(size >= 1024 * 1024, false);
 
 -- Returns the tables that a rehearsal empties: rewritten tables, and those linked to them by foreign keys, whose rows
--- would violate them. Returns none if one of them is not the caller's to empty. The conversion has locked all of them, so
--- a rehearsal never waits. A partition has foreign keys of its own.
+-- would violate them. Returns none if one of them is not the caller's to empty, or has an author for whose code its owner would have
+-- to answer: its indexes are built anew. The conversion has locked all of them, so a rehearsal never waits. A partition has foreign
+-- keys of its own.
 CREATE FUNCTION snowflake._tables_to_empty(columns snowflake._conversion_column[])
     RETURNS oid[]
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -80,8 +81,10 @@ DECLARE
             WHERE x.widened
             ORDER BY c.oid);
 BEGIN
-    -- All of them have to be the caller's to empty.
-    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (tables) AND NOT snowflake._may_become(c.relowner)) THEN
+    IF EXISTS (SELECT FROM pg_class c
+                   WHERE c.oid = ANY (tables)
+                     AND (NOT snowflake._may_become(c.relowner)
+                          OR EXISTS (SELECT FROM snowflake._obstacles_of_definitions(c.relowner, c.oid)))) THEN
         RETURN '{}';
     END IF;
     RETURN tables;
