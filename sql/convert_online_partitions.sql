@@ -220,6 +220,8 @@ SELECT DISTINCT pg_get_expr(f.adbin, f.adrelid) FROM pg_attrdef f WHERE f.adreli
 CREATE TABLE event (id integer GENERATED ALWAYS AS IDENTITY, day integer) PARTITION BY LIST (day);
 CREATE TABLE event_1 PARTITION OF event (id CONSTRAINT event_id_not_null NOT NULL, PRIMARY KEY (id)) FOR VALUES IN (1);
 CREATE TABLE event_2 PARTITION OF event (id CONSTRAINT event_id_not_null NOT NULL, PRIMARY KEY (id)) FOR VALUES IN (2);
+CREATE FUNCTION week(day integer) RETURNS integer LANGUAGE sql IMMUTABLE RETURN day / 7;
+CREATE INDEX by_week ON event (week(day), id);
 CREATE TABLE of_event (event_id integer REFERENCES event_2);
 INSERT INTO event (day) SELECT i % 2 + 1 FROM generate_series(1, 10) i;
 INSERT INTO of_event SELECT id FROM event_2;

@@ -162,7 +162,7 @@ SET SESSION AUTHORIZATION regress_names_owner;
 CREATE TABLE names."w\'" (id bigint PRIMARY KEY DEFAULT snowflake.nextval());
 RESET SESSION AUTHORIZATION;
 SELECT split_part(command, ',', 1) AS command FROM snowflake.partition_plan('names."w\''"', '1 month', ahead => 1, since => '2080-01-01') WHERE command ~ 'limit_ids';
--- One of mallory's is refused, at first and when the index is made.
+-- One of mallory's is refused before the rows are filled.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.added(bigint, integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';
 CREATE OPERATOR names.+ (FUNCTION = names.added, LEFTARG = bigint, RIGHTARG = integer);
@@ -171,8 +171,6 @@ CREATE FUNCTION names.half(bigint) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS
 RESET ROLE;
 SELECT snowflake._rehearse_conversion('names.u_id_seq');
 SELECT snowflake._add_shadows('names.u_id_seq', 'names.u');
-CALL snowflake._fill_shadows('names.u_id_seq', 'names.u');
-SELECT snowflake._add_indexes('names.u_id_seq', 'names.u');
 DROP FUNCTION names.half(bigint);
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.half(bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2.0';

@@ -94,8 +94,8 @@ BEGIN
 END
 $function$;
 
--- Returns what objects refer to before indexes of shadow columns are made, and as what these will do. The index of a constraint refers
--- to that alone.
+-- Returns what objects refer to before indexes of shadow columns are made, and as what these will do: the same as those whose place
+-- they take, or as that of the whole, of which a partition has its part. The index of a constraint refers to that alone.
 CREATE FUNCTION snowflake._expected_of_indexes(work snowflake._shadowing, expected jsonb)
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -109,7 +109,7 @@ BEGIN
                                          '{}')
                              FROM unnest(work.indexes) t
                              JOIN pg_class c ON c.oid = t.original
-                             CROSS JOIN LATERAL pg_identify_object('pg_class'::regclass, t.original, 0) i));
+                             CROSS JOIN LATERAL pg_identify_object('pg_class'::regclass, snowflake._whole(t.original), 0) i));
 END
 $function$;
 
@@ -129,6 +129,23 @@ BEGIN
                 snowflake._owner(t.relid)) step
             WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab
             ORDER BY t.ordinality;
+END
+$function$;
+
+-- Returns the steps that make these indexes and drop them again: what keeps one from being made is to be found before the rows are
+-- filled, which takes hours.
+CREATE FUNCTION snowflake._index_trial_steps(work snowflake._shadowing, tab regclass)
+    RETURNS SETOF snowflake._conversion_step
+    LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
+    AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM snowflake._index_steps(work, tab);
+    RETURN QUERY
+        SELECT step.*
+            FROM unnest(work.indexes) t
+            JOIN pg_class c ON c.oid = t.original
+            CROSS JOIN LATERAL snowflake._step(format('DROP INDEX %s.%I', c.relnamespace::regnamespace, t.name), snowflake._owner(t.relid)) step
+            WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab;
 END
 $function$;
 
@@ -208,7 +225,10 @@ BEGIN
     CASE stage
         WHEN 'shadows' THEN
             PERFORM snowflake._require_widened(part, request.tab);
-            state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part, request.tab) s);
+            work := snowflake._shadowing(part);
+            state.expected := snowflake._expected_of_indexes(work, state.expected);
+            state.plan := ARRAY(SELECT s FROM snowflake._shadow_steps(part, request.tab) s)
+                          || ARRAY(SELECT s FROM snowflake._index_trial_steps(work, request.tab) s);
             state.wanted := ARRAY(SELECT member FROM snowflake._table_tree(request.tab) member);
         WHEN 'indexes' THEN
             PERFORM snowflake._require_widened(part, request.tab);
