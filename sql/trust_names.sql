@@ -208,6 +208,20 @@ RESET ROLE;
 SELECT command FROM snowflake.check() WHERE object LIKE '%names.c' OR object LIKE '%names.e' \gexec
 SELECT attrelid::regclass, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid IN ('names.c'::regclass, 'names.e'::regclass) AND attname = 'x';
 
+-- A function of mallory's is not known by an object of hers: the server calls it before it is compared.
+SET ROLE regress_names_owner;
+CREATE FUNCTION names.code(anyelement) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1; END';
+CREATE TABLE names.coded (id serial PRIMARY KEY, code text GENERATED ALWAYS AS (names.code(5) || id::text) STORED);
+INSERT INTO names.coded DEFAULT VALUES;
+SET ROLE regress_names_mallory;
+CREATE FUNCTION names.code(integer) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN pg_catalog.nextval(''mallory.runs''); END';
+CREATE FUNCTION mallory.knows(names.coded) RETURNS text LANGUAGE sql RETURN names.code(5);
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
+SELECT * FROM calls;
+DROP FUNCTION mallory.knows, names.code(integer);
+SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
+
 -- The way back reads defaults again.
 SET ROLE regress_names_owner;
 CREATE FUNCTION names.kept(anyelement) RETURNS bigint LANGUAGE sql AS 'SELECT $1::bigint';

@@ -576,7 +576,7 @@ RESET ROLE;
 REVOKE regress_snowflake_group FROM regress_snowflake_alice, regress_snowflake_mallory;
 DROP TABLE of_group, members;
 
--- What a rehearsal empties, a key of partitions that a cancellation reads, and what is on the twin of a view, have authors, too.
+-- What a rehearsal empties, a key of partitions that a trigger or a cancellation reads, and what is on the twin of a view, have authors, too.
 SET ROLE regress_snowflake_mallory;
 CREATE FUNCTION evil(integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN trust.really(); END';
 CREATE DOMAIN hers AS integer;
@@ -598,12 +598,17 @@ SELECT relname AS twin FROM pg_class WHERE relkind = 'm' AND relnamespace = 'tru
 SET ROLE regress_snowflake_alice;
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2) PARTITION BY RANGE ((n::hers));
 CREATE INDEX ON :twin (n) WHERE NOT (n OPERATOR(trust.====) 5);
+CREATE TABLE counted (id serial PRIMARY KEY);
+CREATE FUNCTION above(integer) RETURNS bigint LANGUAGE sql RETURN (SELECT count(*) FROM counted WHERE id > $1);
+CREATE TABLE keyed (k integer, n integer) PARTITION BY RANGE ((n::hers));
+CREATE TRIGGER counts AFTER INSERT ON keyed FOR EACH ROW WHEN (above(NEW.k) > 0) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 SET ROLE regress_snowflake_mallory;
 ALTER DOMAIN hers ADD CHECK (evil(1));
 CREATE FUNCTION evil(bigint, bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN trust.really(); END';
 CREATE OPERATOR !==== (FUNCTION = evil, LEFTARG = bigint, RIGHTARG = bigint, NEGATOR = ====);
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('emptied_id_seq');
+SELECT snowflake.convert_sequence_to_snowflake('counted_id_seq');
 SELECT snowflake.cancel_conversion('parted_id_seq');
 CALL snowflake._fill_shadows('seen_id_seq', 'seen');
 SELECT snowflake._add_indexes('seen_id_seq', 'seen');
@@ -620,6 +625,7 @@ RESET ROLE;
 SELECT snowflake.cancel_conversion('parted_id_seq');
 SELECT snowflake.partition_plan('unchecked', '1 month');
 DROP TABLE partner, emptied, parted, unchecked;
+DROP TABLE keyed, counted CASCADE;
 DROP TABLE seen CASCADE;
 
 -- An owner's code does not switch off the statement_timeout of the caller.

@@ -352,6 +352,18 @@ BEGIN
                     FROM snowflake._types_read(made.class, made.object) type
                     CROSS JOIN LATERAL snowflake._authors_of('pg_type'::regclass, type) x
                 UNION ALL
+                -- An index is planned, though a view without data has no row for it.
+                SELECT x.via_class, x.via_object, x.author
+                    FROM snowflake._authors_of(made.class, made.object) x
+                    WHERE made.class = 'pg_class'::regclass AND x.via_class <> 'pg_type'::regclass
+                UNION ALL
+                -- A trigger for each row reads the key of the partitions.
+                SELECT x.via_class, x.via_object, x.author
+                    FROM pg_trigger t
+                    CROSS JOIN LATERAL snowflake._table_tree(t.tgrelid) member
+                    CROSS JOIN LATERAL snowflake._authors_of('pg_class'::regclass, member) x
+                    WHERE made.class = 'pg_trigger'::regclass AND t.oid = made.object
+                UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
                     FROM pg_depend e
                     WHERE made.class = 'pg_trigger'::regclass AND e.classid = made.class AND e.objid = made.object

@@ -218,15 +218,25 @@ BEGIN
 END
 $function$;
 
--- Returns what the objects that depend on tables refer to, for _require_references().
+-- Returns what the objects that depend on tables refer to, for _require_references(), and which of them are of somebody who may not
+-- act for the owners of the tables.
 CREATE FUNCTION snowflake._references_by_name(tables oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
 BEGIN
     RETURN (SELECT jsonb_build_object('tables', to_jsonb(tables),
-                                      'references', coalesce(snowflake._sources(array_agg(x.class), array_agg(x.object)), '{}'))
-                FROM snowflake._reached(tables) x);
+                                      'references', coalesce(snowflake._sources(array_agg(x.class), array_agg(x.object)), '{}'),
+                                      'strangers', coalesce(jsonb_agg(stranger.name) FILTER (WHERE stranger.name IS NOT NULL), '[]'))
+                FROM snowflake._reached(tables) x
+                LEFT JOIN LATERAL (
+                    SELECT format('%s %s', i.type, i.identity)
+                        FROM pg_identify_object(x.class, x.object, 0) i
+                        -- A cast, for one, has no owner.
+                        WHERE EXISTS (SELECT FROM pg_class t
+                                          WHERE t.oid = ANY (tables)
+                                            AND snowflake._may_act_for(snowflake._owner_of(x.class, x.object), t.relowner) IS NOT TRUE)
+                ) stranger(name) ON true);
 END
 $function$;
 
@@ -270,8 +280,9 @@ END
 $function$;
 
 -- Raises an error if an object that a command has made refers to something that it did not refer to, or, while a command
--- looks up its names, if it calls a function that none of the objects has called: one of somebody who may not act for the
--- current role. It is called for few objects, often: the server looks each up by an index.
+-- looks up its names, if it calls a function that none of the objects has called, but for those of strangers, who may have made them to
+-- that end: one of somebody who may not act for the current role. It is called for few objects, often: the server looks each up by
+-- an index.
 CREATE FUNCTION snowflake._require_meaning(
         expected jsonb,
         callee oid,                   -- 0: none
@@ -289,10 +300,11 @@ BEGIN
                            LEFT JOIN pg_attrdef f ON o.class = 'pg_attrdef'::regclass AND f.adrelid = o.object));
     ELSIF NOT EXISTS (
               SELECT FROM jsonb_each(expected -> 'references') object(name, sources)
-                  WHERE object.sources ? snowflake._source_of('pg_proc'::regclass, callee)
-                     OR EXISTS (SELECT FROM pg_operator o
-                                    WHERE o.oprcode = callee
-                                      AND object.sources ? snowflake._source_of('pg_operator'::regclass, o.oid))) THEN
+                  WHERE NOT expected -> 'strangers' ? object.name
+                    AND (object.sources ? snowflake._source_of('pg_proc'::regclass, callee)
+                         OR EXISTS (SELECT FROM pg_operator o
+                                        WHERE o.oprcode = callee
+                                          AND object.sources ? snowflake._source_of('pg_operator'::regclass, o.oid)))) THEN
         RAISE EXCEPTION 'an object that is made again would change its meaning'
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = format('It would call %s, which it does not call now.', snowflake._source_of('pg_proc'::regclass, callee));

@@ -334,6 +334,7 @@ CREATE FUNCTION snowflake._fill_twin_of_view(
     RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET row_security = on
+    SET constraint_exclusion = off -- as in _run_step()
     AS $function$
 DECLARE
     owner constant oid := snowflake._owner(twin);
