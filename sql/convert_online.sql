@@ -295,6 +295,19 @@ SET TimeZone = 'UTC';
 RESET TimeZone;
 DROP TABLE twins;
 
+-- Another sequence of the table is converted while indexes are not built yet.
+CREATE TABLE twice (id serial, other serial, x integer);
+CREATE INDEX ON twice (x, id);
+SELECT snowflake._add_shadows('twice_id_seq', 'twice');
+CALL snowflake._fill_shadows('twice_id_seq', 'twice');
+SELECT snowflake._add_indexes('twice_id_seq', 'twice');
+SELECT snowflake.convert_sequence_to_snowflake('twice_other_seq');
+\set ECHO none
+SELECT command FROM snowflake.conversion_plan('twice_id_seq', online => true) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+\d twice
+DROP TABLE twice;
+
 -- Statistics are there before the swap, where there were some, also those of an expression in an index; and those from when
 -- the new column was not filled are collected again.
 CREATE TABLE counted (id serial PRIMARY KEY, n integer) WITH (autovacuum_enabled = off);

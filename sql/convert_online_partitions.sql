@@ -53,7 +53,7 @@ ALTER TABLE sale_2025 DROP COLUMN dropped;
 ALTER TABLE sale ATTACH PARTITION sale_2025 FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
 CREATE TABLE sale_rest PARTITION OF sale DEFAULT WITH (autovacuum_enabled = off);
 CREATE INDEX by_region ON sale (region_id) INCLUDE (item);
-CREATE INDEX by_digit ON sale ((id % 10) DESC) WHERE region_id > 1;
+CREATE INDEX by_digit ON sale ((id % 10) DESC) WITH (fillfactor = 80) WHERE region_id > 1;
 CREATE INDEX only_here ON ONLY sale (id);
 CREATE UNIQUE INDEX sale_2025_alone ON sale_2025 (id);
 ALTER TABLE sale_2024_a ADD CONSTRAINT alone CHECK (region_id > -100);
@@ -150,12 +150,12 @@ SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows' LIMIT 5 \gexec
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();
 \set ECHO none
-SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX' LIMIT 16 \gexec
+SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX' LIMIT 19 \gexec
 \set ECHO all
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();
 \set ECHO none
-SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX|_key' LIMIT 28 \gexec
+SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX|_key' LIMIT 31 \gexec
 \set ECHO all
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();

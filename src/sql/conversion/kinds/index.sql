@@ -132,7 +132,7 @@ BEGIN
         SELECT format('ALTER INDEX %s SET (%s)', index::regclass,
                       string_agg(format('%I = %L', x.option_name, x.option_value), ', '))
             FROM pg_class c, pg_options_to_table(c.reloptions) x
-            WHERE c.oid = index
+            WHERE c.oid = index AND c.relkind = 'i' -- a partitioned one has them from the whole
             HAVING count(*) > 0;
     RETURN QUERY
         -- The server gives the part the comment of the partitioned index.

@@ -93,11 +93,12 @@ CREATE FUNCTION snowflake._preparations_of_empty_indexes(work snowflake._shadowi
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT DISTINCT snowflake._whole(t.relid) FROM unnest(work.indexes) t WHERE t.twin IS NULL) x(relid)
+            FROM (SELECT DISTINCT t.relid FROM unnest(work.indexes) t WHERE t.twin IS NULL) x(relid)
+            JOIN pg_class c ON c.oid = x.relid
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_indexes(%L, %L)', (work.part).seq, x.relid), snowflake._owner(x.relid),
                 format('adds indexes to table %s that are not built yet; ACCESS EXCLUSIVE lock, briefly', x.relid)) step
-            ORDER BY x.relid::oid;
+            ORDER BY snowflake._whole(x.relid)::oid, c.relname;
 END
 $function$;
 

@@ -113,39 +113,41 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make the indexes of the shadow columns of a table, and of its partitions, that are missing. The runner makes
--- them without their content.
-CREATE FUNCTION snowflake._index_steps(work snowflake._shadowing, tab regclass)
+-- Returns the steps that make twins of indexes. The runner makes them without their content.
+CREATE FUNCTION snowflake._index_steps(twins snowflake._twin[])
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.indexes) WITH ORDINALITY t
+            FROM unnest(twins) WITH ORDINALITY t
             JOIN pg_index i ON i.indexrelid = t.original
             CROSS JOIN LATERAL snowflake._step(
                 concat('CREATE ', CASE WHEN i.indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY ', quote_ident(t.name), ' ', t.definition),
                 snowflake._owner(t.relid)) step
-            WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab
             ORDER BY t.ordinality;
 END
 $function$;
 
--- Returns the steps that make these indexes and drop them again: what keeps one from being made is to be found before the rows are
--- filled, which takes hours.
+-- Returns the steps that make twins of indexes on a table and drop them again, of the parts that partitions have of one, those of one
+-- partition: what keeps one from being made is to be found before the rows are filled, which takes hours.
 CREATE FUNCTION snowflake._index_trial_steps(work snowflake._shadowing, tab regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
+DECLARE
+    twins constant snowflake._twin[] := ARRAY(
+        SELECT (SELECT t FROM unnest(work.indexes) t WHERE t.original = x.original)
+            FROM (SELECT DISTINCT ON (snowflake._whole(t.original)) t.original
+                      FROM unnest(work.indexes) t WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab) x);
 BEGIN
-    RETURN QUERY SELECT * FROM snowflake._index_steps(work, tab);
+    RETURN QUERY SELECT * FROM snowflake._index_steps(twins);
     RETURN QUERY
         SELECT step.*
-            FROM unnest(work.indexes) t
+            FROM unnest(twins) t
             JOIN pg_class c ON c.oid = t.original
-            CROSS JOIN LATERAL snowflake._step(format('DROP INDEX %s.%I', c.relnamespace::regnamespace, t.name), snowflake._owner(t.relid)) step
-            WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab;
+            CROSS JOIN LATERAL snowflake._step(format('DROP INDEX %s.%I', c.relnamespace::regnamespace, t.name), snowflake._owner(t.relid)) step;
 END
 $function$;
 
@@ -235,8 +237,9 @@ BEGIN
             work := snowflake._shadowing(part);
             PERFORM snowflake._require_shadows(work);
             state.expected := snowflake._expected_of_indexes(work, state.expected);
-            state.plan := ARRAY(SELECT s FROM snowflake._index_steps(work, request.tab) s);
-            state.wanted := ARRAY(SELECT member FROM snowflake._table_tree(request.tab) member);
+            state.plan := ARRAY(SELECT s FROM snowflake._index_steps(ARRAY(
+                                    SELECT t FROM unnest(work.indexes) t WHERE t.twin IS NULL AND t.relid = request.tab)) s);
+            state.wanted := ARRAY[request.tab];
         WHEN 'key' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
             state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part, request.tab, request.twin) s);
@@ -301,7 +304,7 @@ CREATE FUNCTION snowflake._add_shadows(seq regclass, tab regclass, also text DEF
     SELECT snowflake._run_stage(seq, 'shadows', pg_catalog.current_setting('search_path'), tab, also => also)
 $function$;
 
--- Makes the indexes of the shadow columns of a table, without their content.
+-- Makes the indexes of the shadow columns of a table or partition, without their content.
 CREATE FUNCTION snowflake._add_indexes(seq regclass, tab regclass)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
