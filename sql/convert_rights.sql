@@ -145,11 +145,18 @@ ALTER INDEX lacking.plain_pkey SET TABLESPACE regress_snowflake_space;
 REVOKE USAGE ON TYPE lacking.mood FROM PUBLIC;
 SELECT snowflake.convert_sequence_to_snowflake('lacking.base_id_seq');
 REVOKE CREATE ON SCHEMA lacking FROM regress_snowflake_owner;
--- The swap renames an index as its owner, whoever has made it.
+-- An index beside another is made as the owner, whoever runs the plan.
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SET ROLE regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
+-- To build it takes a right that the owner can lack from PostgreSQL 17 on.
+REVOKE ALL ON lacking.plain FROM regress_snowflake_owner;
+GRANT SELECT, INSERT ON lacking.plain TO regress_snowflake_owner;
+SELECT count(*) = CASE WHEN current_setting('server_version_num')::integer >= 170000 THEN 1 ELSE 0 END AS is_told
+    FROM snowflake._online_obstacles_of_indexes(snowflake._shadowing(snowflake._conversion_part('lacking.plain_id_seq', online => true))) o
+    WHERE o ~ 'GRANT MAINTAIN ON lacking.plain TO regress_snowflake_owner';
+GRANT ALL ON lacking.plain TO regress_snowflake_owner;
 RESET ROLE;
 -- On schemas of what an index names, and a new partitioned table would have; and on a language.
 CREATE SCHEMA named;

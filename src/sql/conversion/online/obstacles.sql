@@ -188,6 +188,13 @@ BEGIN
                 UNION ALL
                 SELECT 'TABLESPACE', s.spcname FROM pg_tablespace s
                     WHERE s.oid = c.reltablespace AND NOT has_tablespace_privilege(owner.name, s.oid, 'CREATE')) place(kind, name);
+    -- REINDEX takes this right from PostgreSQL 17 on, of the owner, too.
+    RETURN QUERY
+        SELECT DISTINCT format('%I may not build indexes of table %s: GRANT MAINTAIN ON %2$s TO %1$I', current_user, i.indrelid::regclass)
+            FROM unnest(indexes) t(original)
+            JOIN pg_index i ON i.indexrelid = t.original
+            WHERE CASE WHEN current_setting('server_version_num')::integer >= 170000
+                       THEN NOT has_table_privilege(i.indrelid, 'MAINTAIN') ELSE false END;
     RETURN QUERY
         -- Its value would be another as soon as there is one more column.
         SELECT DISTINCT format('%s names the whole row: make it again without, or convert with a lock',
