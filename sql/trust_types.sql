@@ -597,7 +597,7 @@ SELECT snowflake._add_view('seen_id_seq', 'of_seen');
 SELECT relname AS twin FROM pg_class WHERE relkind = 'm' AND relnamespace = 'trust'::regnamespace AND relname ~ '^snowflake_' \gset
 SET ROLE regress_snowflake_alice;
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2) PARTITION BY RANGE ((n::hers));
-CREATE INDEX ON :twin (n) WHERE NOT (n OPERATOR(trust.====) 5);
+CREATE INDEX extra ON :twin (n) WHERE NOT (n OPERATOR(trust.====) 5);
 CREATE TABLE counted (id serial PRIMARY KEY);
 CREATE FUNCTION above(integer) RETURNS bigint LANGUAGE sql RETURN (SELECT count(*) FROM counted WHERE id > $1);
 CREATE TABLE keyed (k integer, n integer) PARTITION BY RANGE ((n::hers));
