@@ -8,7 +8,8 @@ CREATE VIEW options AS
     SELECT c.relname, q.seqtypid::regtype AS type, q.seqincrement AS increment, q.seqmin AS min, q.seqmax AS max,
            q.seqcache AS cache, q.seqcycle AS cycle, obj_description(c.oid, 'pg_class') AS comment
         FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid
-        WHERE c.relnamespace = 'incr'::regnamespace;
+        WHERE c.relnamespace = 'incr'::regnamespace
+        ORDER BY c.oid;
 
 -- Blocks or several servers: the caller says which.
 CREATE TABLE blocks (id bigserial PRIMARY KEY);

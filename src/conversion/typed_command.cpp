@@ -27,29 +27,26 @@ const char *read_quoted(const char *quoted, bool has_escapes, StringInfo content
     return *p == '\0' ? nullptr : p + 1;
 }
 
-void append_escaped(StringInfo command, const char *utf8) {
-    for (const char *p = utf8; *p != '\0'; p += is_plain(*p) ? 1 : pg_utf_mblen(server::bytes(p)))
+void append_constant(StringInfo command, const StringInfoData &content) {
+    appendStringInfoString(command, is_plain(content) ? "'" : "E'");
+    for (const char *p = content.data; *p != '\0'; ++p)
         if (is_plain(*p))
             appendStringInfoChar(command, *p);
         else
-            appendStringInfo(command, "\\+%06X", utf8_to_unicode(server::bytes(p)));
+            appendStringInfo(command, "\\x%02X", *server::bytes(p));
+    appendStringInfoChar(command, '\'');
 }
 
-void append_quoted(StringInfo command, char quote, const StringInfoData &content) {
-    const bool plain = is_plain(content);
-    appendStringInfo(command, "%s%c", plain ? "" : "U&", quote);
-    append_escaped(command, content.data);
-    appendStringInfoChar(command, quote);
-}
-
-// In UTF-8, without what has none there.
-char *in_utf8(const char *text) {
-    if (GetDatabaseEncoding() != PG_SQL_ASCII)
-        return pg_server_to_any(text, static_cast<int>(std::strlen(text)), PG_UTF8);
-    char *copy = pstrdup(text);
-    std::replace_if(
-        copy, copy + std::strlen(copy), [](char c) { return IS_HIGHBIT_SET(c); }, '?');
-    return copy;
+void append_identifier(StringInfo command, const StringInfoData &content) {
+    appendStringInfoString(command, is_plain(content) ? "\"" : "U&\"");
+    for (const char *p = content.data; *p != '\0'; p += pg_mblen(p))
+        if (is_plain(*p))
+            appendStringInfoChar(command, *p);
+        else if (const pg_wchar code_point = server::code_point_of(p); code_point != 0)
+            appendStringInfo(command, "\\+%06X", code_point);
+        else
+            appendStringInfoChar(command, '?');
+    appendStringInfoChar(command, '"');
 }
 
 } // namespace
@@ -59,7 +56,7 @@ char *in_ascii(const char *command) {
     StringInfoData content;
     initStringInfo(&result);
     initStringInfo(&content);
-    for (const char *p = in_utf8(command); *p != '\0';) {
+    for (const char *p = command; *p != '\0';) {
         const bool has_escapes = *p == 'E' && p[1] == '\'';
         const char *quoted = has_escapes ? p + 1 : p;
         resetStringInfo(&content);
@@ -67,7 +64,10 @@ char *in_ascii(const char *command) {
                                ? read_quoted(quoted, has_escapes, &content)
                                : nullptr;
         if (next != nullptr) {
-            append_quoted(&result, *quoted, content);
+            if (*quoted == '\'')
+                append_constant(&result, content);
+            else
+                append_identifier(&result, content);
             p = next;
         } else {
             appendStringInfoChar(&result, is_plain(*p) ? *p : '?');

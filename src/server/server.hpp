@@ -489,6 +489,23 @@ inline const unsigned char *bytes(const char *text) {
     return reinterpret_cast<const unsigned char *>(text);
 }
 
+// The Unicode code point of the character at the beginning of a text in the encoding of the
+// database; 0: it has none, or the encoding is not one of characters.
+inline pg_wchar code_point_of(const char *text) {
+    const int encoding = GetDatabaseEncoding();
+    const Oid conversion =
+        encoding == PG_UTF8 ? InvalidOid : FindDefaultConversionProc(encoding, PG_UTF8);
+    if (!OidIsValid(conversion))
+        return encoding == PG_UTF8 ? utf8_to_unicode(bytes(text)) : 0;
+    const int length = pg_mblen(text);
+    unsigned char source[MAX_MULTIBYTE_CHAR_LEN + 1]{};
+    unsigned char utf8[MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN + 1]{};
+    memcpy(source, text, static_cast<std::size_t>(length));
+    const int read = pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8, source, length,
+                                                   utf8, sizeof(utf8), true);
+    return read == length ? utf8_to_unicode(utf8) : 0;
+}
+
 // An array of count items, 0 or more, in the current memory context.
 template <typename Item>
 Item *allocate_array(int count) {
