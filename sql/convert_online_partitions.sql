@@ -150,12 +150,12 @@ SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows' LIMIT 5 \gexec
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();
 \set ECHO none
-SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX' LIMIT 19 \gexec
+SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX' LIMIT 16 \gexec
 \set ECHO all
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();
 \set ECHO none
-SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX|_key' LIMIT 31 \gexec
+SELECT * FROM steps('region_id_seq') WHERE steps ~ 'shadows|_indexes|INDEX|_key' LIMIT 28 \gexec
 \set ECHO all
 SELECT snowflake.cancel_conversion('region_id_seq');
 SELECT * FROM changed();

@@ -219,7 +219,14 @@ CREATE FUNCTION mallory.knows(names.coded) RETURNS text LANGUAGE sql RETURN name
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
 SELECT * FROM calls;
-DROP FUNCTION mallory.knows, names.code(integer);
+-- Nor by a trigger, which whoever has the right can make on a table of others.
+DROP FUNCTION mallory.knows;
+GRANT TRIGGER ON names.coded TO regress_names_mallory;
+SET ROLE regress_names_mallory;
+CREATE TRIGGER knows AFTER DELETE ON names.coded FOR EACH ROW WHEN (names.code(5) IS NOT NULL) EXECUTE FUNCTION suppress_redundant_updates_trigger();
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
+DROP FUNCTION names.code(integer) CASCADE;
 SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
 
 -- The way back reads defaults again.

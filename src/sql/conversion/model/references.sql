@@ -218,8 +218,8 @@ BEGIN
 END
 $function$;
 
--- Returns what the objects that depend on tables refer to, for _require_references(), and which of them are of somebody who may not
--- act for the owners of the tables.
+-- Returns what the objects that depend on tables refer to, for _require_references(), and which of them somebody may have made who may
+-- not act for the owners of the tables.
 CREATE FUNCTION snowflake._references_by_name(tables oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -232,8 +232,9 @@ BEGIN
                 LEFT JOIN LATERAL (
                     SELECT format('%s %s', i.type, i.identity)
                         FROM pg_identify_object(x.class, x.object, 0) i
-                        -- A cast, for one, has no owner.
-                        WHERE EXISTS (SELECT FROM pg_class t
+                        -- Whoever has the right TRIGGER makes triggers of others; a cast, for one, has no owner.
+                        WHERE x.class = 'pg_trigger'::regclass
+                           OR EXISTS (SELECT FROM pg_class t
                                           WHERE t.oid = ANY (tables)
                                             AND snowflake._may_act_for(snowflake._owner_of(x.class, x.object), t.relowner) IS NOT TRUE)
                 ) stranger(name) ON true);

@@ -85,7 +85,7 @@ END
 $function$;
 
 -- Returns the steps that make indexes on shadow columns, without their content: the plan is printed, and what is typed names no more
--- than an index.
+-- than an index. A step makes some, lest it keep others waiting: one index takes a millisecond.
 CREATE FUNCTION snowflake._preparations_of_empty_indexes(work snowflake._shadowing)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
@@ -93,12 +93,12 @@ CREATE FUNCTION snowflake._preparations_of_empty_indexes(work snowflake._shadowi
 BEGIN
     RETURN QUERY
         SELECT step.*
-            FROM (SELECT DISTINCT t.relid FROM unnest(work.indexes) t WHERE t.twin IS NULL) x(relid)
-            JOIN pg_class c ON c.oid = x.relid
+            FROM (SELECT snowflake._whole(t.relid), count(*) FROM unnest(work.indexes) t WHERE t.twin IS NULL GROUP BY 1) x(relid, missing)
+            CROSS JOIN generate_series(1, x.missing, snowflake._indexes_at_once()) turn
             CROSS JOIN LATERAL snowflake._step(
                 format('SELECT snowflake._add_indexes(%L, %L)', (work.part).seq, x.relid), snowflake._owner(x.relid),
                 format('adds indexes to table %s that are not built yet; ACCESS EXCLUSIVE lock, briefly', x.relid)) step
-            ORDER BY snowflake._whole(x.relid)::oid, c.relname;
+            ORDER BY x.relid::oid;
 END
 $function$;
 

@@ -212,6 +212,7 @@ DECLARE
     stage constant text := request.stage;
     state snowflake._conversion_state;
     work snowflake._shadowing;
+    missing snowflake._twin[];
 BEGIN
     IF stage <> 'cancel' THEN
         PERFORM snowflake._require_no_obstacles(part);
@@ -237,9 +238,10 @@ BEGIN
             work := snowflake._shadowing(part);
             PERFORM snowflake._require_shadows(work);
             state.expected := snowflake._expected_of_indexes(work, state.expected);
-            state.plan := ARRAY(SELECT s FROM snowflake._index_steps(ARRAY(
-                                    SELECT t FROM unnest(work.indexes) t WHERE t.twin IS NULL AND t.relid = request.tab)) s);
-            state.wanted := ARRAY[request.tab];
+            missing := ARRAY(SELECT t FROM unnest(work.indexes) t WHERE t.twin IS NULL AND snowflake._whole(t.relid) = request.tab
+                                 LIMIT snowflake._indexes_at_once());
+            state.plan := ARRAY(SELECT s FROM snowflake._index_steps(missing) s);
+            state.wanted := ARRAY(SELECT DISTINCT t.relid::oid FROM unnest(missing) t);
         WHEN 'key' THEN
             PERFORM snowflake._require_preparations(snowflake._shadowing(part), stage);
             state.plan := ARRAY(SELECT s FROM snowflake._key_steps(part, request.tab, request.twin) s);
@@ -304,7 +306,7 @@ CREATE FUNCTION snowflake._add_shadows(seq regclass, tab regclass, also text DEF
     SELECT snowflake._run_stage(seq, 'shadows', pg_catalog.current_setting('search_path'), tab, also => also)
 $function$;
 
--- Makes the indexes of the shadow columns of a table or partition, without their content.
+-- Makes indexes of the shadow columns of a table and its partitions, without their content.
 CREATE FUNCTION snowflake._add_indexes(seq regclass, tab regclass)
     RETURNS void
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE

@@ -223,6 +223,12 @@ BEGIN
 END
 $function$;
 
+-- Returns how many indexes are made at once, without their content.
+CREATE FUNCTION snowflake._indexes_at_once()
+    RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN 200;
+
 -- Returns the words that add a constraint without checking the rows of the table.
 CREATE FUNCTION snowflake._unchecked(k pg_constraint)
     RETURNS text
