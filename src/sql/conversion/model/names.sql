@@ -35,7 +35,7 @@ CREATE FUNCTION snowflake._one_line(words text)
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(words, '[[:cntrl:]]', '?', 'g');
 
--- Returns a command, quoted as format() does, in printable ASCII and on one line: all sessions read it in the same way, or refuse it.
+-- Returns a command, quoted as format() does, in printable ASCII and on one line: all sessions read it in the same way.
 CREATE FUNCTION snowflake._in_ascii(command text)
     RETURNS text
     AS 'MODULE_PATHNAME', 'snowflake_in_ascii'
