@@ -17,7 +17,8 @@ struct Pending {
     Check check;
     Oid caller;
     int caller_context;
-    bool fills_index;      // and does nothing else after that
+    bool fills_index; // and does nothing else after that
+    bool leaves_it_empty;
     MemoryContext context; // of the lists
     List *classes;         // of what the command has made since it was compared
     List *objects;
@@ -48,13 +49,17 @@ void run_check(Oid callee) {
     SetUserIdAndSecContext(role, context);
 }
 
+void forget() {
+    pending.classes = NIL;
+    pending.objects = NIL;
+}
+
 // Compares what the command has made by now.
 void compare() {
     if (pending.objects == NIL)
         return;
     run_check(InvalidOid);
-    pending.classes = NIL;
-    pending.objects = NIL;
+    forget();
 }
 
 // The command has looked up all names. Code that constants call may have set a setting in the
@@ -120,6 +125,8 @@ void relation_made(Oid relid, bool is_internal) {
             settle();
         else if (has_expressions(relid))
             compare();
+        else if (pending.leaves_it_empty)
+            forget();
     }
 }
 
@@ -218,6 +225,7 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
     const Node *statement = statement_of(command);
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = IsA(statement, SelectStmt);
+    const bool is_unbuilt = unbuilt_index::is_made_by(statement);
     const acting_role::Previous before = acting_role::become(role, security_flags(statement));
     // Users' code can call this function as well.
     const Pending outer = pending;
@@ -225,7 +233,9 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
                .check = is_query ? Check{} : check,
                .caller = before.role,
                .caller_context = before.security_context,
-               .fills_index = IsA(statement, IndexStmt) || alters_only(statement, AT_AddConstraint),
+               .fills_index = (IsA(statement, IndexStmt) && !is_unbuilt) ||
+                              alters_only(statement, AT_AddConstraint),
+               .leaves_it_empty = is_unbuilt,
                .context = CurrentMemoryContext,
                .classes = NIL,
                .objects = NIL};
@@ -242,7 +252,7 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
         if (run_path != nullptr && !is_query)
             definitions::impose(command, is_refresh);
         users_errors::run([&] {
-            if (unbuilt_index::is_made_by(statement))
+            if (is_unbuilt)
                 unbuilt_index::make(statement, command);
             else
                 returned = execute(command, result);

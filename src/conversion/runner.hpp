@@ -29,7 +29,8 @@ struct Check {
 // the script: only hooks in C++ see these moments, and only the script knows what the objects
 // named.
 //
-// Of CREATE INDEX CONCURRENTLY, it runs what unbuilt_index.hpp says.
+// Of CREATE INDEX CONCURRENTLY, it runs what unbuilt_index.hpp says, and leaves it to the caller to
+// compare an index without expressions, which evaluates nothing.
 //
 // Returns whether the command returned a bigint in the first column of a row, and which. Raises
 // what acting_role::become() and, by users_errors::run(), the command do, and 42601 if the command

@@ -362,7 +362,7 @@ BEGIN
                     FROM pg_trigger t
                     CROSS JOIN LATERAL snowflake._table_tree(t.tgrelid) member
                     CROSS JOIN LATERAL snowflake._authors_of('pg_class'::regclass, member) x
-                    WHERE made.class = 'pg_trigger'::regclass AND t.oid = made.object
+                    WHERE made.class = 'pg_trigger'::regclass AND t.oid = made.object AND (t.tgtype & 1) = 1
                 UNION ALL
                 SELECT e.refclassid, e.refobjid, snowflake._owner_of(e.refclassid, e.refobjid)
                     FROM pg_depend e

@@ -224,19 +224,19 @@ CREATE FUNCTION snowflake._references_by_name(tables oid[])
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
+DECLARE
+    owners constant oid[] := ARRAY(SELECT DISTINCT c.relowner FROM pg_class c WHERE c.oid = ANY (tables));
 BEGIN
     RETURN (SELECT jsonb_build_object('tables', to_jsonb(tables),
                                       'references', coalesce(snowflake._sources(array_agg(x.class), array_agg(x.object)), '{}'),
                                       'strangers', coalesce(jsonb_agg(stranger.name) FILTER (WHERE stranger.name IS NOT NULL), '[]'))
                 FROM snowflake._reached(tables) x
                 LEFT JOIN LATERAL (
-                    SELECT format('%s %s', i.type, i.identity)
-                        FROM pg_identify_object(x.class, x.object, 0) i
+                    SELECT (SELECT format('%s %s', i.type, i.identity) FROM pg_identify_object(x.class, x.object, 0) i)
+                        FROM snowflake._owner_of(x.class, x.object) author
                         -- Whoever has the right TRIGGER makes triggers of others; a cast, for one, has no owner.
                         WHERE x.class = 'pg_trigger'::regclass
-                           OR EXISTS (SELECT FROM pg_class t
-                                          WHERE t.oid = ANY (tables)
-                                            AND snowflake._may_act_for(snowflake._owner_of(x.class, x.object), t.relowner) IS NOT TRUE)
+                           OR EXISTS (SELECT FROM unnest(owners) owner WHERE snowflake._may_act_for(author, owner) IS NOT TRUE)
                 ) stranger(name) ON true);
 END
 $function$;
@@ -275,8 +275,8 @@ CREATE FUNCTION snowflake._require_references(expected jsonb)
     AS $function$
 BEGIN
     PERFORM snowflake._require_sources(
-        expected,
-        snowflake._references_by_name(ARRAY(SELECT x::oid FROM jsonb_array_elements_text(expected -> 'tables') x)) -> 'references');
+        expected, (SELECT coalesce(snowflake._sources(array_agg(x.class), array_agg(x.object)), '{}')
+                       FROM snowflake._reached(ARRAY(SELECT t::oid FROM jsonb_array_elements_text(expected -> 'tables') t)) x));
 END
 $function$;
 

@@ -130,17 +130,19 @@ BEGIN
 END
 $function$;
 
--- Returns the steps that make twins of indexes on a table and drop them again, of the parts that partitions have of one, those of one
--- partition: what keeps one from being made is to be found before the rows are filled, which takes hours.
+-- Returns the steps that make twins of indexes on a table and its partitions and drop them again, one of those that are alike: what
+-- keeps one from being made is to be found before the rows are filled, which takes hours.
 CREATE FUNCTION snowflake._index_trial_steps(work snowflake._shadowing, tab regclass)
     RETURNS SETOF snowflake._conversion_step
     LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 10
     AS $function$
 DECLARE
     twins constant snowflake._twin[] := ARRAY(
-        SELECT (SELECT t FROM unnest(work.indexes) t WHERE t.original = x.original)
-            FROM (SELECT DISTINCT ON (snowflake._whole(t.original)) t.original
-                      FROM unnest(work.indexes) t WHERE t.twin IS NULL AND snowflake._whole(t.relid) = tab) x);
+        SELECT t FROM unnest(work.indexes) t
+            WHERE t.original IN (SELECT min(i.indexrelid)
+                                     FROM unnest(work.indexes) x JOIN pg_index i ON i.indexrelid = x.original
+                                     WHERE x.twin IS NULL AND snowflake._whole(x.relid) = tab
+                                     GROUP BY i.indkey::text, i.indclass::text, i.indcollation::text, i.indexprs::text, i.indpred::text));
 BEGIN
     RETURN QUERY SELECT * FROM snowflake._index_steps(twins);
     RETURN QUERY
