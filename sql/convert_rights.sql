@@ -149,7 +149,6 @@ REVOKE CREATE ON SCHEMA lacking FROM regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
 SET ROLE regress_snowflake_owner;
 SELECT snowflake.conversion_plan('lacking.plain_id_seq', online => true);
-SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
 -- To build it takes a right that the owner can lack from PostgreSQL 17 on.
 REVOKE ALL ON lacking.plain FROM regress_snowflake_owner;
 GRANT SELECT, INSERT ON lacking.plain TO regress_snowflake_owner;
@@ -157,6 +156,7 @@ SELECT count(*) = CASE WHEN current_setting('server_version_num')::integer >= 17
     FROM snowflake._online_obstacles_of_indexes(snowflake._shadowing(snowflake._conversion_part('lacking.plain_id_seq', online => true))) o
     WHERE o ~ 'GRANT MAINTAIN ON lacking.plain TO regress_snowflake_owner';
 GRANT ALL ON lacking.plain TO regress_snowflake_owner;
+SELECT snowflake.convert_sequence_to_snowflake('lacking.plain_id_seq');
 RESET ROLE;
 -- On schemas of what an index names, and a new partitioned table would have; and on a language.
 CREATE SCHEMA named;
