@@ -65,6 +65,38 @@ BEGIN
 END $$;
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM snowflake._run_as('CREATE INDEX CONCURRENTLY made ON hers.x (x)', 'regress_meanwhile_mallory'::regrole, '', NULL);
+    RETURN true;
+END $$;
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+-- It fires no trigger that the caller has deferred, and puts none of its cursors in the place of his, from which he would run it.
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN SET CONSTRAINTS ALL IMMEDIATE; RETURN true; END';
+RESET ROLE;
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+SET ROLE regress_meanwhile_mallory;
+CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    cursor refcursor := 'of_caller';
+BEGIN
+    CLOSE cursor;
+    OPEN cursor FOR SELECT 'of mallory';
+    RETURN true;
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING '%', SQLERRM;
+    RETURN true;
+END $$;
+RESET ROLE;
+BEGIN;
+DECLARE of_caller CURSOR FOR SELECT 'of the caller';
+SELECT snowflake.convert_sequence_to_snowflake('meanwhile.t_id_seq');
+FETCH ALL FROM of_caller;
+CLOSE of_caller;
+ROLLBACK;
 -- Nor in a trial, whose error is the trial's alone.
 SET ROLE regress_meanwhile_mallory;
 CREATE OR REPLACE FUNCTION hers.do() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN CREATE TABLE hers.made (); RETURN true; END';

@@ -227,6 +227,18 @@ CREATE TRIGGER knows AFTER DELETE ON names.coded FOR EACH ROW WHEN (names.code(5
 RESET ROLE;
 SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
 DROP FUNCTION names.code(integer) CASCADE;
+-- One that an index of the owner's calls is known, also where the table becomes partitioned.
+SET ROLE regress_names_mallory;
+CREATE FUNCTION mallory.shared(integer) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1; END';
+SET ROLE regress_names_owner;
+CREATE TABLE names.parted (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), code text);
+CREATE INDEX ON names.parted ((mallory.shared(5) || code));
+RESET ROLE;
+\o /dev/null
+SELECT command FROM snowflake.partition_plan('names.parted', '1 month', ahead => 1, since => '2080-01-01') WHERE command IS NOT NULL \gexec
+\o
+SELECT relkind FROM pg_class WHERE oid = 'names.parted'::regclass;
+DROP TABLE names.parted;
 SELECT snowflake.convert_sequence_to_snowflake('names.coded_id_seq');
 
 -- The way back reads defaults again.

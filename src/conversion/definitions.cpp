@@ -15,12 +15,14 @@ Ban ban{};
 ProcessUtility_hook_type next_hook = nullptr;
 
 // A statement that the server runs as part of a command has the text of the command. The triggers
-// that guard a table against TRUNCATE may be taken away.
+// that guard a table against TRUNCATE may be taken away, and SET CONSTRAINTS fires those that the
+// caller has deferred.
 bool is_banned(PlannedStmt *statement, const char *text) {
     return ban.is_in_force && !event_triggers::is_running() &&
            (ban.command == nullptr || std::strcmp(text, ban.command) != 0) &&
            (GetCommandLogLevel(statement->utilityStmt) == LOGSTMT_DDL ||
-            IsA(statement->utilityStmt, TruncateStmt));
+            IsA(statement->utilityStmt, TruncateStmt) ||
+            IsA(statement->utilityStmt, ConstraintsSetStmt));
 }
 
 // Whether a query is SELECT .. FOR KEY SHARE of one relation, in a context that only the server
@@ -74,14 +76,17 @@ bool check_query(const List *relations, const List *rights, bool raises) {
     return true;
 }
 
+void refuse(CommandTag command) {
+    ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+            errmsg("cannot execute %s in code that a conversion runs", GetCommandTagName(command)));
+}
+
 void process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
                      ProcessUtilityContext context, ParamListInfo params,
                      QueryEnvironment *environment, DestReceiver *receiver,
                      QueryCompletion *completion) {
     if (unlikely(is_banned(statement, text)))
-        ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                errmsg("cannot execute %s in code that a conversion runs",
-                       GetCommandTagName(CreateCommandTag(statement->utilityStmt))));
+        refuse(CreateCommandTag(statement->utilityStmt));
     const auto next = next_hook != nullptr ? next_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, params, environment, receiver, completion);
 }
@@ -119,10 +124,44 @@ void define_setting() {
     });
 }
 
+List *pinned = NIL; // names of portals, in the memory of the transaction
+
+// Keeps the cursors of the session from being closed: a portal runs with the rights of whoever
+// fetches from it, and code could open one of its own under the name.
+void pin_portals() {
+    SPI_connect();
+    (void)SPI_execute("SELECT name FROM pg_catalog.pg_cursor()", true, 0);
+    for (std::uint64_t i = 0; i < SPI_processed; ++i) {
+        char *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+        Portal portal = GetPortalByName(name);
+        if (!PortalIsValid(portal) || portal->portalPinned)
+            continue;
+        PinPortal(portal);
+        MemoryContext before = MemoryContextSwitchTo(TopTransactionContext);
+        pinned = lappend(pinned, pstrdup(name));
+        MemoryContextSwitchTo(before);
+    }
+    SPI_finish();
+}
+
+void unpin_portals() {
+    for (int i = 0; i < list_length(pinned); ++i) {
+        Portal portal = GetPortalByName(static_cast<const char *>(list_nth(pinned, i)));
+        if (PortalIsValid(portal) && portal->portalPinned)
+            UnpinPortal(portal);
+    }
+    pinned = NIL;
+}
+
 } // namespace
 
 Ban in_force() {
     return ban;
+}
+
+void require_none(CommandTag command) {
+    if (ban.is_in_force && !event_triggers::is_running())
+        refuse(command);
 }
 
 void init() {
@@ -136,6 +175,7 @@ void impose(const char *command, bool is_complete) {
     // Code that is under a ban cannot lift it by running a command of its own.
     if (ban.is_in_force)
         return;
+    pin_portals();
     ban = {
         .is_in_force = true, .is_complete = is_complete, .role = GetUserId(), .command = command};
     // Until the settings of the moment are restored.
@@ -145,6 +185,8 @@ void impose(const char *command, bool is_complete) {
 }
 
 void restore(const Ban &before) {
+    if (!before.is_in_force)
+        unpin_portals();
     ban = before;
 }
 

@@ -6,7 +6,7 @@
 // could rename a schema or make a function, and so decide what a later command of another owner
 // does. It would find tables whose policies, triggers and foreign keys are taken away, and views
 // that lack their triggers and rules yet: it may read and write them only as a role that may act
-// for their owner.
+// for their owner. Nor does it put anything in the place of a cursor that the session has open.
 #pragma once
 
 #include "server/server.hpp"
@@ -23,6 +23,9 @@ struct Ban {
 };
 
 Ban in_force();
+
+// Raises 42501 if code of users runs a command that changes definitions.
+void require_none(CommandTag command);
 
 // Lets a parallel worker have the ban of its leader. Called once, when the module is loaded.
 void init();
@@ -44,9 +47,13 @@ void run_banned(Action action) {
         impose(nullptr);
         users_errors::run(action);
     }
-    PG_FINALLY();
-    { restore(before); }
+    PG_CATCH();
+    {
+        restore(before);
+        PG_RE_THROW();
+    }
     PG_END_TRY();
+    restore(before);
 }
 
 } // namespace snowflake::definitions

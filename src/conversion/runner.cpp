@@ -226,6 +226,8 @@ bool run(const char *command, Oid role, const char *run_path, const Check &check
     // A query among the commands calls functions of the extension, which may define what they do.
     const bool is_query = IsA(statement, SelectStmt);
     const bool is_unbuilt = unbuilt_index::is_made_by(statement);
+    if (is_unbuilt)
+        definitions::require_none(CMDTAG_CREATE_INDEX); // which knows the server's commands alone
     const acting_role::Previous before = acting_role::become(role, security_flags(statement));
     // Users' code can call this function as well.
     const Pending outer = pending;
