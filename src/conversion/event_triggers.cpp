@@ -5,7 +5,7 @@ namespace snowflake::event_triggers {
 // A call of an event trigger's function.
 struct Call {
     const FmgrInfo *function;
-    int settings_level;
+    int settings_level; // 0: that of the server
     Call *outer;
 };
 
@@ -23,22 +23,28 @@ bool needs_hook(Oid function) {
     return unlikely(watch.search_path != nullptr) && get_func_rettype(function) == EVENT_TRIGGEROID;
 }
 
-// Whether one of the settings that a function has been given with SET is the search_path.
-bool sets_search_path(Oid function) {
+// What a function has been given with SET.
+struct Settings {
+    bool any; // the server has begun a nested level of settings for them, and ends it first
+    bool search_path;
+};
+
+Settings settings_of(Oid function) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
     if (!HeapTupleIsValid(tuple))
-        return false;
+        return {};
     bool is_null = true;
     const Datum settings = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &is_null);
-    bool found = false;
+    Settings found{.any = !is_null, .search_path = false};
     if (!is_null) {
         Datum *items = nullptr;
         int count = 0;
         deconstruct_array(DatumGetArrayTypeP(settings), TEXTOID, -1, false, TYPALIGN_INT, &items,
                           nullptr, &count);
         constexpr char name[] = "search_path=";
-        for (int i = 0; i < count && !found; ++i)
-            found = pg_strncasecmp(TextDatumGetCString(items[i]), name, sizeof name - 1) == 0;
+        for (int i = 0; i < count && !found.search_path; ++i)
+            found.search_path =
+                pg_strncasecmp(TextDatumGetCString(items[i]), name, sizeof name - 1) == 0;
     }
     ReleaseSysCache(tuple);
     return found;
@@ -51,9 +57,12 @@ void started(FmgrInfo *function) {
         get_func_rettype(function->fn_oid) != EVENT_TRIGGEROID)
         return;
     auto *call = static_cast<Call *>(MemoryContextAlloc(function->fn_mcxt, sizeof(Call)));
-    *call = {.function = function, .settings_level = NewGUCNestLevel(), .outer = watch.innermost};
+    const Settings settings = settings_of(function->fn_oid);
+    *call = {.function = function,
+             .settings_level = settings.any ? 0 : NewGUCNestLevel(),
+             .outer = watch.innermost};
     watch.innermost = call;
-    if (!sets_search_path(function->fn_oid))
+    if (!settings.search_path)
         server::set_search_path(watch.search_path);
 }
 
@@ -64,7 +73,7 @@ void ended(const FmgrInfo *function, bool by_error) {
     watch.innermost = call->outer;
     if (by_error)
         ++failure_count; // The end of the subtransaction takes the settings back.
-    else
+    else if (call->settings_level != 0)
         AtEOXact_GUC(true, call->settings_level);
 }
 
