@@ -87,8 +87,7 @@ BEGIN
     OPEN cursor FOR SELECT 'of mallory';
     RETURN true;
 EXCEPTION WHEN OTHERS THEN
-    RAISE WARNING '%', SQLERRM;
-    RETURN true;
+    RETURN true; -- "cannot drop pinned portal"
 END $$;
 RESET ROLE;
 BEGIN;
