@@ -148,10 +148,10 @@ class ChecklistOrders : public testing::Test {
                 steps.erase(which);
             }
         }
-        steps = type(steps, random);
+        steps = type(steps, random, left_out ? 0 : seconds_to_arrive);
         if (left_out && (!steps.empty() || !is_connected())) {
             steps.insert(steps.begin(), *left_out);
-            steps = type(steps, random);
+            steps = type(steps, random, seconds_to_arrive);
         }
         EXPECT_TRUE(steps.empty() && is_connected());
         const Numbers before = numbers_in_registry();
@@ -236,11 +236,16 @@ class ChecklistOrders : public testing::Test {
         return steps;
     }
 
-    // Types the commands. What is refused is typed again after the others, until nothing changes.
-    // Returns what is left.
-    std::vector<Step> type(std::vector<Step> steps, Random &random) {
-        for (bool has_changed = true; has_changed && !steps.empty();) {
-            has_changed = false;
+    // What a step needs may still be on its way from another server.
+    static constexpr int seconds_to_arrive = 30;
+
+    // Types the commands. What is refused is typed again after the others, until nothing has
+    // changed for so long. Returns what is left.
+    std::vector<Step> type(std::vector<Step> steps, Random &random, int seconds) {
+        for (int waited = 0; waited <= seconds && !steps.empty(); ++waited) {
+            if (waited > 0)
+                std::this_thread::sleep_for(std::chrono::seconds(1));
+            bool has_changed = false;
             std::vector<Step> refused;
             for (const Step &step : steps) {
                 if (fails_over_later_ && standby_ == nullptr && one_in(random, 3))
@@ -254,6 +259,8 @@ class ChecklistOrders : public testing::Test {
                     std::ranges::move(lost_, std::back_inserter(refused));
             }
             steps = refused;
+            if (has_changed)
+                waited = -1;
         }
         return steps;
     }
