@@ -129,8 +129,14 @@ List *pinned = NIL; // names of portals, in the memory of the transaction
 // Keeps the cursors of the session from being closed: a portal runs with the rights of whoever
 // fetches from it, and code could open one of its own under the name.
 void pin_portals() {
+    static SPIPlanPtr names = nullptr; // a conversion runs hundreds of commands
     SPI_connect();
-    (void)SPI_execute("SELECT name FROM pg_catalog.pg_cursor()", true, 0);
+    if (names == nullptr) {
+        SPIPlanPtr plan = SPI_prepare("SELECT name FROM pg_catalog.pg_cursor()", 0, nullptr);
+        (void)SPI_keepplan(plan);
+        names = plan;
+    }
+    (void)SPI_execute_plan(names, nullptr, nullptr, true, 0);
     for (std::uint64_t i = 0; i < SPI_processed; ++i) {
         char *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
         Portal portal = GetPortalByName(name);

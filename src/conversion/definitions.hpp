@@ -47,7 +47,7 @@ void run_banned(Action action) {
         impose(nullptr);
         users_errors::run(action);
     }
-    PG_CATCH();
+    PG_CATCH(); // g++ warns of PG_FINALLY() here, whose variable a longjmp could clobber
     {
         restore(before);
         PG_RE_THROW();

@@ -23,7 +23,7 @@ bool needs_hook(Oid function) {
     return unlikely(watch.search_path != nullptr) && get_func_rettype(function) == EVENT_TRIGGEROID;
 }
 
-// What a function has been given with SET.
+// The SET clauses of a function.
 struct Settings {
     bool any; // the server has begun a nested level of settings for them, and ends it first
     bool search_path;

@@ -39,15 +39,17 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT format('is %s: %s first', format_type(a.atttypid, a.atttypmod),
                               CASE snowflake._base_type(a.atttypid)
-                                   WHEN 'bigint'::regtype THEN snowflake._typed_by(snowflake._owner(p.tab), format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', p.tab, a.attname))
+                                   WHEN 'bigint'::regtype
+                                   THEN snowflake._typed_by(p.owner, format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', p.tab, a.attname))
                                    ELSE 'convert its sequence' END)
                     WHERE a.atttypid NOT IN ('bigint'::regtype, 'snowflake.id'::regtype)
                 UNION ALL SELECT 'is generated: name another column' WHERE a.attgenerated <> ''
                 UNION ALL SELECT 'has a default that makes no snowflake IDs: convert its sequence first'
                     WHERE a.atthasdef AND a.attgenerated = ''
                       AND NOT EXISTS (SELECT FROM snowflake._columns_of_ids(p.tab) k WHERE k.attnum = p.attnum)
-                UNION ALL SELECT format('may be null: %s first', snowflake._typed_by(snowflake._owner(p.tab), format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL',
-                                                                                                    p.tab, a.attname)))
+                UNION ALL
+                SELECT format('may be null: %s first',
+                              snowflake._typed_by(p.owner, format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', p.tab, a.attname)))
                     WHERE NOT a.attnotnull
             ) why(text)
             WHERE a.attrelid = p.tab AND a.attnum = p.attnum;
@@ -124,8 +126,8 @@ BEGIN
             FROM pg_constraint k
             CROSS JOIN LATERAL (
                 -- The parts of a valid foreign key to a partitioned table can say that they are not valid.
-                SELECT format('is not valid: %s first', snowflake._typed_by(snowflake._owner(p.tab), format('ALTER TABLE %s VALIDATE CONSTRAINT %I',
-                                                                                                     p.tab, k.conname)))
+                SELECT format('is not valid: %s first',
+                              snowflake._typed_by(p.owner, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', p.tab, k.conname)))
                     WHERE NOT k.convalidated AND k.conparentid = 0 AND snowflake._is_enforced(k)
                       AND NOT (k.conname = snowflake._limit_name() AND p.is_limited IS NOT NULL)
                 UNION ALL

@@ -8,12 +8,12 @@ CREATE FUNCTION snowflake._references_to_keep(tab regclass)
     RETURNS jsonb
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS $function$
+DECLARE
+    known constant jsonb := snowflake._references_by_name(ARRAY[tab::oid]);
 BEGIN
-    RETURN (SELECT jsonb_build_object('tables', '[]'::jsonb, 'references', jsonb_object_agg(r.key, r.value), 'strangers', known -> 'strangers')
-                FROM snowflake._references_by_name(ARRAY[tab::oid]) known
-                CROSS JOIN LATERAL jsonb_each(known -> 'references') r
-                WHERE r.key <> snowflake._source_of('pg_class'::regclass, tab) AND r.key NOT LIKE 'toast table %'
-                GROUP BY known);
+    RETURN known || (SELECT jsonb_build_object('tables', '[]'::jsonb, 'references', jsonb_object_agg(r.key, r.value))
+                         FROM jsonb_each(known -> 'references') r
+                         WHERE r.key <> snowflake._source_of('pg_class'::regclass, tab) AND r.key NOT LIKE 'toast table %');
 END
 $function$;
 

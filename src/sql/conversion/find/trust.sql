@@ -179,7 +179,7 @@ $function$;
 
 -- Returns the relations that materialized views are filled from.
 CREATE FUNCTION snowflake._touched_by_views(
-        dependents snowflake._conversion_dependent[],
+        views regclass[],
         OUT relid regclass, OUT touched regclass, OUT link text)
     RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
@@ -187,7 +187,7 @@ CREATE FUNCTION snowflake._touched_by_views(
 BEGIN
     RETURN QUERY
         SELECT read.filled, c.oid::regclass, format('table %s, which materialized view %s reads,', c.oid::regclass, read.filled)
-            FROM snowflake._read_by_filling(snowflake._filled_again(dependents)) read
+            FROM snowflake._read_by_filling(views) read
             JOIN pg_class c ON read.class = 'pg_class'::regclass AND c.oid = read.object AND c.relkind <> 'S'
             WHERE NOT read.by_function; -- _authors_of() finds the others
 END
@@ -433,7 +433,7 @@ BEGIN
         WITH touching AS MATERIALIZED (
             SELECT snowflake._owner(w.relid) AS role, w.touched, w.link
                 FROM (SELECT * FROM snowflake._touched_by_widening(columns)
-                      UNION ALL SELECT * FROM snowflake._touched_by_views(dependents)) w
+                      UNION ALL SELECT * FROM snowflake._touched_by_views(snowflake._filled_again(dependents))) w
         )
         SELECT DISTINCT o
             FROM (

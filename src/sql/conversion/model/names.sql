@@ -29,6 +29,12 @@ BEGIN
 END
 $function$;
 
+-- Tells whether a name is that of a twin, see online/twins.sql.
+CREATE FUNCTION snowflake._is_twin_name(name name)
+    RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN name ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$';
+
 -- Returns a text with a question mark in the place of each control character.
 CREATE FUNCTION snowflake._one_line(words text)
     RETURNS text

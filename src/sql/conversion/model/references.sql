@@ -234,7 +234,7 @@ BEGIN
                 LEFT JOIN LATERAL (
                     SELECT (SELECT format('%s %s', i.type, i.identity) FROM pg_identify_object(x.class, x.object, 0) i)
                         FROM snowflake._owner_of(x.class, x.object) author
-                        -- Whoever has the right TRIGGER makes triggers of others; a cast, for one, has no owner.
+                        -- A holder of the right TRIGGER makes triggers on tables of others; a cast, for one, has no owner.
                         WHERE x.class = 'pg_trigger'::regclass
                            OR EXISTS (SELECT FROM unnest(owners) owner WHERE snowflake._may_act_for(author, owner) IS NOT TRUE)
                 ) stranger(name) ON true);

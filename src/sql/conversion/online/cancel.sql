@@ -59,19 +59,21 @@ DECLARE
     hint text;
 BEGIN
     -- The server evaluates keys of partitions when it drops a column of the whole.
-    SELECT coalesce(
-               CASE WHEN NOT snowflake._may_act_for(h.relowner, t.relowner)
-                    THEN format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
-                                heir.relid, s.relid, pg_get_userbyid(h.relowner), pg_get_userbyid(t.relowner)) END,
-               snowflake._obstacle_of_author(snowflake._link_of(x.via_class, x.via_object, 'pg_class'::regclass, heir.relid), x.author,
-                                             t.relowner, is_owned => true)) INTO obstacle
+    SELECT o INTO obstacle
         FROM unnest(shadows) s
-        JOIN pg_class t ON t.oid = s.relid
+        CROSS JOIN LATERAL snowflake._owner(s.relid) role
         CROSS JOIN LATERAL snowflake._table_tree(s.relid) heir(relid)
         JOIN pg_class h ON h.oid = heir.relid
-        LEFT JOIN LATERAL snowflake._authors_of('pg_class'::regclass, heir.relid) x
-               ON h.relkind = 'p' AND NOT snowflake._may_act_for(x.author, t.relowner)
-        WHERE x.author IS NOT NULL OR NOT snowflake._may_act_for(h.relowner, t.relowner)
+        CROSS JOIN LATERAL (
+            SELECT format('table %s, which inherits from %s, is owned by %I, whose code would run as %I: give both tables to one owner',
+                          heir.relid, s.relid, pg_get_userbyid(h.relowner), pg_get_userbyid(role))
+                WHERE NOT snowflake._may_act_for(h.relowner, role)
+            UNION ALL
+            SELECT snowflake._obstacle_of_author(snowflake._link_of(x.via_class, x.via_object, 'pg_class'::regclass, heir.relid), x.author,
+                                                 role, is_owned => true)
+                FROM snowflake._authors_of('pg_class'::regclass, heir.relid) x
+                WHERE h.relkind = 'p' AND NOT snowflake._may_act_for(x.author, role)
+        ) why(o)
         ORDER BY heir.relid::oid
         LIMIT 1;
     obstacle := coalesce(obstacle, (

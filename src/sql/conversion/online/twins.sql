@@ -424,7 +424,8 @@ BEGIN
             LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid AND k.coninhcount = 0
                                      AND k.conrelid IN (SELECT x.relid FROM unnest(work.shadows) x)
             LEFT JOIN pg_class i ON d.classid = 'pg_class'::regclass AND i.oid = d.objid AND i.relkind = 'i'
-            WHERE coalesce(k.conname, i.relname) ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?(_cc(new|old)[0-9]*)?$'
+            -- REINDEX .. CONCURRENTLY that does not come to its end leaves an index behind.
+            WHERE snowflake._is_twin_name(regexp_replace(coalesce(k.conname, i.relname), '_cc(new|old)[0-9]*$', ''))
               AND NOT EXISTS (SELECT FROM unnest(work.indexes || work.checks || work.keys) t WHERE t.twin = d.objid);
 END
 $function$;

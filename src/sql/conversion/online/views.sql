@@ -347,14 +347,9 @@ BEGIN
     PERFORM snowflake._hold_names(ARRAY[twin]);
     -- Then nobody else comes to own a table whose code runs, and what the query reads stays what it is.
     PERFORM snowflake._lock_what_is_read(ARRAY[twin::regclass]);
-    PERFORM snowflake._require_none(
-        ARRAY(SELECT o FROM snowflake._obstacles_of_command(twin, ARRAY(
-                                SELECT DISTINCT r.object::regclass
-                                    FROM snowflake._read_by_filling(ARRAY[twin::regclass]) r
-                                    JOIN pg_class c ON r.class = 'pg_class'::regclass AND c.oid = r.object AND c.relkind <> 'S'
-                                    WHERE NOT r.by_function)) o
-                  ORDER BY o COLLATE "C"),
-        format('cannot convert sequence %s', seq));
+    PERFORM snowflake._require_authors_of_command(
+        ROW(twin, NULL, ARRAY(SELECT t.touched FROM snowflake._touched_by_views(ARRAY[twin::regclass]) t),
+            format('cannot convert sequence %s', seq), NULL));
     IF snowflake._read_by_views(twins) <> sources THEN
         RAISE EXCEPTION 'what takes the place of materialized view % has changed meanwhile', view
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -405,7 +400,7 @@ BEGIN
         )
         SELECT c.oid::regclass
             FROM reader JOIN pg_class c ON c.oid = reader.relid
-            WHERE c.relname ~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$' AND snowflake._may_become(c.relowner)
+            WHERE snowflake._is_twin_name(c.relname) AND snowflake._may_become(c.relowner)
             ORDER BY c.oid DESC;
 END
 $function$;

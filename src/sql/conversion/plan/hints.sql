@@ -55,13 +55,14 @@ $function$;
 
 -- Describes the columns of integers whose names are those of keys that are converted, or that the caller has named and
 -- that no conversion widens along. An array is likely to have the name of a copy in the plural.
-CREATE FUNCTION snowflake._hints_of_names(part snowflake._conversion_part)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake._hints_of_names(part snowflake._conversion_part, OUT subject text, OUT hint text)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('column %I of table %s is %s: %s fits into it, if it holds copies of %s', i.attname, i.relid, i.type,
+        SELECT format('column %I of table %s', i.attname, i.relid),
+               format('column %I of table %s is %s: %s fits into it, if it holds copies of %s', i.attname, i.relid, i.type,
                       snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT format('%s.%I', c.relid, c.attname), ', '))
             FROM unnest(part.columns) c
             JOIN pg_class t ON t.oid = c.relid
@@ -71,8 +72,9 @@ BEGIN
                    OR i.attname LIKE '%s' AND left(i.attname, -1) = ANY (snowflake._copy_names(t.relname, c.attname)))
             GROUP BY i.relid, i.attname, i.type
         UNION ALL
-        SELECT format('column %I of table %s is %s, and is not widened along', i.attname, i.relid, i.type)
+        SELECT told, told
             FROM snowflake._integer_columns(part.columns) i
+            CROSS JOIN LATERAL format('column %I of table %s is %s, and is not widened along', i.attname, i.relid, i.type) told
             JOIN pg_class t ON t.oid = i.relid
             WHERE (part.wishes).also <> '' AND snowflake._is_named(part.seq, t, i.attname, (part.wishes).also);
 END
@@ -80,13 +82,14 @@ $function$;
 
 -- Describes the routines that may put keys which are converted into integers. The triggers of a table see its keys
 -- whether they name it or not.
-CREATE FUNCTION snowflake._hints_of_routines(part snowflake._conversion_part)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake._hints_of_routines(part snowflake._conversion_part, OUT subject text, OUT hint text)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s, which sees keys of %s, has integer arguments, results or variables',
+        SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0),
+               format('%s, which sees keys of %s, has integer arguments, results or variables',
                       pg_describe_object('pg_proc'::regclass, p.oid, 0),
                       string_agg(DISTINCT k.oid::regclass::text, ', '))
             FROM snowflake._texts(part.owner) body
@@ -176,8 +179,11 @@ END
 $function$;
 
 -- Describes what the conversion of a sequence leaves as it is, and what may fail at the first ID because of that.
-CREATE FUNCTION snowflake._conversion_hints(part snowflake._conversion_part)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake._conversion_hints(
+        part snowflake._conversion_part,
+        OUT subject text, -- conversions of several sequences can have hints at one
+        OUT hint text)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 10
     AS $function$
 BEGIN
@@ -185,16 +191,16 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT hint
-            FROM (SELECT 1, snowflake._hints_of_names(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_routines(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_calls(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_order(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_rules(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_casts(part)
-                  UNION ALL SELECT 2, snowflake._hints_of_sums(part)
-                  UNION ALL SELECT 3, snowflake._hints_of_clients(part)
-                  UNION ALL SELECT 4, snowflake._hints_of_event_triggers()) x(kind, hint)
-            ORDER BY kind, hint COLLATE "C";
+        SELECT x.subject, x.hint
+            FROM (SELECT 1, n.* FROM snowflake._hints_of_names(part) n
+                  UNION ALL SELECT 2, r.* FROM snowflake._hints_of_routines(part) r
+                  UNION ALL SELECT 2, h, h FROM snowflake._hints_of_calls(part) h
+                  UNION ALL SELECT 2, h, h FROM snowflake._hints_of_order(part) h
+                  UNION ALL SELECT 2, h, h FROM snowflake._hints_of_rules(part) h
+                  UNION ALL SELECT 2, c.* FROM snowflake._hints_of_casts(part) c
+                  UNION ALL SELECT 2, h, h FROM snowflake._hints_of_sums(part) h
+                  UNION ALL SELECT 3, h, h FROM snowflake._hints_of_clients(part) h
+                  UNION ALL SELECT 4, h, h FROM snowflake._hints_of_event_triggers() h) x(kind, subject, hint)
+            ORDER BY x.kind, x.hint COLLATE "C";
 END
 $function$;

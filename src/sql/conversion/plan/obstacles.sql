@@ -426,7 +426,7 @@ BEGIN
                   SELECT d.objid FROM unnest(part.dependents) d WHERE d.kind = 'index') built(index)
             JOIN pg_index i ON i.indexrelid = built.index AND NOT i.indisvalid
             JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i'
-            WHERE c.relname !~ '^snowflake_[0-9a-f]{16}(_[0-9]+)?$'; -- one of another conversion, see online/twins.sql
+            WHERE NOT snowflake._is_twin_name(c.relname); -- one of another conversion
 END
 $function$;
 

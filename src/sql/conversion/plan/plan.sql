@@ -48,7 +48,7 @@ BEGIN
                s.size, s.role
             FROM unnest(CASE WHEN online THEN ARRAY(SELECT x FROM snowflake._online_steps(part, pause, max_lag) x)
                          ELSE ARRAY(SELECT x FROM snowflake._conversion_steps(part) x) END
-                        || ARRAY(SELECT snowflake._remark(h) FROM snowflake._conversion_hints(part) h))
+                        || ARRAY(SELECT snowflake._remark(h.hint) FROM snowflake._conversion_hints(part) h))
                  WITH ORDINALITY s;
 EXCEPTION WHEN lock_not_available THEN
     PERFORM snowflake._raise_locked_out(format('cannot plan the conversion of sequence %s: a table is locked', seq));

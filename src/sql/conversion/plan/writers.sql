@@ -190,18 +190,19 @@ END
 $function$;
 
 -- Describes the views, rules, policies and defaults that cast to integers, but for constants.
-CREATE FUNCTION snowflake._hints_of_casts(part snowflake._conversion_part)
-    RETURNS SETOF text
+CREATE FUNCTION snowflake._hints_of_casts(part snowflake._conversion_part, OUT subject text, OUT hint text)
+    RETURNS SETOF record
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
     AS $function$
 BEGIN
     RETURN QUERY
-        SELECT format('%s casts to integer: %s fits into it, if it is a key of %s', snowflake._description_of(o.class, o.object),
-                      snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT o.relid::text, ', '))
+        SELECT text.subject, format('%s casts to integer: %s fits into it, if it is a key of %s', text.subject,
+                                    snowflake._what_is_too_large(part.wishes), string_agg(DISTINCT o.relid::text, ', '))
             FROM snowflake._texts_on(part) o
+            CROSS JOIN LATERAL snowflake._description_of(o.class, o.object) text(subject)
             WHERE o.class <> 'pg_proc'::regclass -- see _hints_of_routines()
               AND o.source ~ E'(?<!\'|NULL)::(integer|smallint)\\M'
-            GROUP BY o.class, o.object;
+            GROUP BY text.subject;
 END
 $function$;
 

@@ -38,6 +38,7 @@ DECLARE
     failures_before constant bigint := snowflake._event_trigger_failures();
     part snowflake._conversion_part;
     hints text[];
+    subjects text[];
     hint text;
     subject text;
     altered integer;
@@ -47,12 +48,11 @@ BEGIN
     IF snowflake._is_converted(part) THEN
         RETURN;
     END IF;
-    hints := ARRAY(SELECT snowflake._conversion_hints(part));
+    SELECT array_agg(h.hint), array_agg(h.subject) INTO hints, subjects FROM snowflake._conversion_hints(part) h;
     altered := snowflake._convert_to_snowflake(seq, wishes, online => false, caller_search_path => caller_search_path);
     RAISE NOTICE 'sequence % is converted, columns altered: %', name, altered;
-    FOREACH hint IN ARRAY hints LOOP
-        -- Of a column or routine that could hold keys of many tables, it says so once.
-        subject := regexp_replace(hint, ', (if it holds copies|if it is a key|which sees keys) of .*', '');
+    FOR hint, subject IN SELECT * FROM unnest(hints, subjects) LOOP
+        -- A column or routine that could hold keys of many tables is told of once.
         IF subject <> ALL (told) THEN
             RAISE WARNING '%', hint;
             told := told || subject;
